@@ -3,23 +3,8 @@
 // Unsupported ones are reported as dropped, so that nothing is lost silently. The names in reports are those of chat completions,
 // and the caller maps them to the client's.
 
+import { type Parameter, parameterName, reasoningName } from "../chat/parameters.ts";
 import type { ChatRequest, ReasoningOptions } from "../chat/request.ts";
-
-/** Members of a request that are not parameters, or that the gateway handles itself. */
-type Other =
-  | "model"
-  | "messages"
-  | "stream"
-  | "includeUsage"
-  | "tools"
-  | "toolChoice"
-  | "responseFormat"
-  | "reasoning"
-  | "threadId"
-  | "extra";
-
-/** A neutral parameter that a protocol may not support. */
-export type Parameter = Exclude<keyof ChatRequest, Other>;
 
 /** Members of the body that is written. A member that is undefined is left out. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -63,7 +48,7 @@ export interface ParameterWriter<At extends Writing> {
 export function parameterWriter<At extends Writing>(table: ParameterTable<At>): ParameterWriter<At> {
   const parameters = Object.entries(table.parameters).map(([key, way]) => ({
     key: key as Parameter,
-    name: reportedName(key),
+    name: parameterName(key),
     way: way as Way<unknown, At>,
   }));
   const reasoning = reasoningSteps(table.reasoning);
@@ -143,15 +128,10 @@ function reasoningSteps<At extends Writing>(table: ParameterTable<At>["reasoning
     const key = name as keyof ReasoningOptions;
     const way = entry as Way<unknown, At>;
     const same = typeof way === "function" ? steps.find((step) => step.way === way) : undefined;
-    if (same === undefined) steps.push({ keys: [key], name: reportedName(`reasoning_${name}`), way });
+    if (same === undefined) steps.push({ keys: [key], name: reasoningName(name), way });
     else same.keys.push(key);
   }
   return steps;
-}
-
-/** The name of a parameter in reports of dropped parameters and in errors, which is that of chat completions. */
-function reportedName(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Whether a parameter that is dropped would have had an effect. */

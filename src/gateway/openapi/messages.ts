@@ -1,16 +1,17 @@
 // The OpenAPI description of POST /v1/messages, its token count, and POST /v1/completions.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../../http/endpoint.ts";
+import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { COMPLETIONS_FIELDS } from "../../wire/completions/fields.ts";
 import {
   ANY_SCHEMA,
-  atLeastOne,
   CHAT_ERRORS,
   CHAT_HEADERS,
   MODEL,
   MODEL_HEADERS,
   numberWithin,
   passedOn,
+  requestSchema,
   STREAM,
   STREAM_ERROR,
   THREAD,
@@ -265,47 +266,7 @@ const LEGACY: ApiEndpoint = {
     "For clients that support no other format. It takes a prompt and returns a text. New programs should use chat completions.",
   access: "counted",
   body: {
-    schema: Type.Object(
-      {
-        model: MODEL,
-        prompt: Type.Union(
-          [Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })],
-          {
-            description:
-              "The text to continue. If there are several prompts, each is answered by the choice with its `index`.",
-          },
-        ),
-        max_tokens: atLeastOne("The maximum number of tokens to generate."),
-        temperature: numberWithin(0, 2, "The sampling temperature. If it is absent, 0.7 is sent.", 0.7),
-        top_p: numberWithin(0, 1, "Nucleus sampling."),
-        n: atLeastOne("How many answers.", { maximum: 128, default: 1 }),
-        stream: STREAM,
-        stream_options: Type.Optional(anyObject("`include_usage`.")),
-        usage: Type.Optional(anyObject("OpenRouter's way to request usage: `{include: true}`.")),
-        logprobs: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: 20,
-            description: "The number of alternatives to return for each token.",
-          }),
-        ),
-        echo: Type.Optional(Type.Boolean({ description: "Whether to put the prompt before the answer." })),
-        stop: Type.Optional(
-          Type.Union([Type.String(), Type.Array(Type.String())], { description: "Texts at which generation stops." }),
-        ),
-        suffix: Type.Optional(Type.String({ description: "Must be empty, because inserting text is not supported." })),
-        best_of: passedOn("Accepted without effect. Only one answer is generated."),
-        presence_penalty: numberWithin(-2, 2, "Makes tokens that have already appeared less likely."),
-        frequency_penalty: numberWithin(-2, 2, "Makes tokens less likely the more often they have appeared."),
-        logit_bias: Type.Optional(
-          mapOf(Type.Number({ minimum: -100, maximum: 100 }), { description: "A bias for each token id." }),
-        ),
-        seed: Type.Optional(Type.Integer({ description: "For repeatable sampling." })),
-        user: Type.Optional(Type.String({ description: "Your end user." })),
-        ...THREAD,
-      },
-      { $id: "CompletionRequest", additionalProperties: true },
-    ),
+    schema: requestSchema("CompletionRequest", COMPLETIONS_FIELDS, { shapes: {} }),
     examples: { plain: { model: "demo-echo", prompt: "Once upon a time" } },
   },
   answer: {

@@ -1,7 +1,8 @@
 // Errors, response headers and parameters that the OpenAPI descriptions of several chat endpoints share.
 
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
+import type { BodyMember, FormatFields } from "../../wire/fields.ts";
 
 /** Errors that concern the requested model and its provider. */
 export const MODEL_ERRORS: readonly ErrorCode[] = [
@@ -51,6 +52,28 @@ export const CHAT_HEADERS = {
     "How the conversation was shortened: `cleared`, `reused`, `compacted` or `truncated`, followed by `; before=N; after=N` in tokens.",
   "x-sallyport-stop-reason": "The upstream's own stop reason, if the format has a different value for it.",
 };
+
+type FormatMembers = Readonly<Record<string, BodyMember>>;
+
+/** The members whose schemas the format's table leaves to this document. */
+type Undescribed<Members extends FormatMembers> = {
+  [Name in keyof Members]: Members[Name] extends { readonly schema: object } ? never : Name;
+}[keyof Members];
+
+/** The schema of a format's requests, by the format's table. `names` limits it to some members. */
+export function requestSchema<Members extends FormatMembers>(
+  id: string,
+  fields: FormatFields<Members>,
+  { shapes, names }: { shapes: Record<Undescribed<Members>, TSchema>; names?: readonly string[] },
+) {
+  const described = Object.entries(fields.described()).filter(([name]) => names?.includes(name) ?? true);
+  const properties = described.map(([name, { description, schema, required }]) => {
+    const shape: TSchema = schema === undefined ? (shapes as Record<string, TSchema>)[name]! : Type.Unsafe(schema);
+    const property = { ...shape, description };
+    return [name, required === true ? property : Type.Optional(property)] as const;
+  });
+  return Type.Object(Object.fromEntries(properties), { $id: id, additionalProperties: true });
+}
 
 /** The parameter `model`. */
 export const MODEL = Type.String({

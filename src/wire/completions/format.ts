@@ -10,6 +10,7 @@ import { type Fields, given } from "../check.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import { known } from "../unread.ts";
 import { decodeCompletions, promptOf, severalPrompts } from "./decode.ts";
+import { COMPLETIONS_FIELDS } from "./fields.ts";
 
 type Json = Record<string, unknown>;
 
@@ -23,8 +24,8 @@ export const completionsFormat: WireFormat = {
   encode,
   writer: (exchange) => new CompletionsWriter(exchange),
   turns: "messages",
-  names: { ...CHAT_NAMES, top_logprobs: ["logprobs"] },
-  reads: known({ holds: { stream_options: { reads: "include_usage" } } }),
+  names: { ...CHAT_NAMES, ...COMPLETIONS_FIELDS.names },
+  reads: known({ holds: COMPLETIONS_FIELDS.shapes }),
   reasoning: "messages.reasoning",
   untranslatable: [],
   defaults: { temperature: true, maxTokens: true },

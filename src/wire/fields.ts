@@ -1,0 +1,203 @@
+// The table of a format: one line for each member of its requests. Everything that concerns a member follows from its line: how it is
+// read, that it is known (so that it is not treated as foreign), how the API document describes it, and its name in reports.
+// A neutral parameter that a table neither reads nor declares absent does not compile.
+
+import { type Parameter, parameterName, reasoningName } from "../chat/parameters.ts";
+import type { ChatRequest, ReasoningOptions } from "../chat/request.ts";
+import { expectFields, type Fields, maybe } from "./check.ts";
+import type { ClientNames } from "./client-names.ts";
+import type { ObjectShape } from "./unread.ts";
+import type { ValueRule } from "./values.ts";
+
+/** A member of a body that is read by its rule. */
+export interface BodyField<T> {
+  /** Its name, or its path within an object of the top level (`reasoning.effort`). */
+  readonly path: string;
+  readonly rule: ValueRule<T>;
+  readonly description: string;
+}
+
+/** Several members for one parameter. The first that is given counts. */
+interface Alternatives<T> {
+  readonly fields: readonly BodyField<T>[];
+  /** Whether those that do not count are checked too. */
+  readonly checksAll: boolean;
+}
+
+/**
+ * Where a format has a parameter: in a member, in one of several, in members that a function reads (which are listed in `members`),
+ * or nowhere.
+ */
+type Source<T> = BodyField<T> | Alternatives<T> | ((body: Fields) => T | undefined) | false;
+
+/** A member that is not a parameter, or that functions read. */
+export interface BodyMember {
+  readonly description: string;
+  /** The JSON Schema. If it is absent, the API document has a schema of its own. */
+  readonly schema?: Fields;
+  readonly required?: true;
+  /** Whether members of this object that have no neutral form are reported as dropped. */
+  readonly watched?: true;
+}
+
+type Named<T> = Readonly<Record<string, T>>;
+
+/** What a format's table states. */
+interface Table<Members extends Named<BodyMember>> {
+  readonly parameters: { readonly [Name in Parameter | "threadId"]: Source<NonNullable<ChatRequest[Name]>> };
+  readonly reasoning: { readonly [Name in keyof ReasoningOptions]-?: Source<NonNullable<ReasoningOptions[Name]>> };
+  readonly members: Members;
+  /** Members without a neutral form, which providers of the same format get unchanged. */
+  readonly foreign: Named<string | BodyMember>;
+}
+
+/** What is read by the table. */
+export type ReadParameters = Partial<Pick<ChatRequest, Parameter | "threadId" | "reasoning">>;
+
+/** A table that is ready for use. */
+export interface FormatFields<Members extends Named<BodyMember> = Named<BodyMember>> {
+  /** Reads the parameters. Throws 400 that names the member. */
+  read(body: Fields): ReadParameters;
+  /** The top-level members with a neutral form. All others become `extra`. */
+  readonly known: ReadonlySet<string>;
+  /** The nested members that are read, of the objects that are watched. */
+  readonly shapes: Named<ObjectShape>;
+  /** The client's names of the parameters. */
+  readonly names: ClientNames;
+  /** The paths of all members that are read by a rule, and of the others of `members`. */
+  readonly paths: readonly string[];
+  /** The described members, in the order of the API document. */
+  described(): Named<BodyMember>;
+  readonly members: Members;
+}
+
+/** A member that is read by a rule. */
+export function field<T>(path: string, rule: ValueRule<T>, description: string): BodyField<T> {
+  return { path, rule, description };
+}
+
+/** The first of several members that is given. The others are ignored. */
+export function firstOf<T>(...fields: BodyField<T>[]): Alternatives<T> {
+  return { fields, checksAll: false };
+}
+
+/** The first of several members that is given. The others are checked nevertheless. */
+export function eachOf<T>(...fields: BodyField<T>[]): Alternatives<T> {
+  return { fields, checksAll: true };
+}
+
+/** Prepares a table once, at start. */
+export function formatFields<const Members extends Named<BodyMember>>(table: Table<Members>): FormatFields<Members> {
+  const parameters = Object.entries(table.parameters).map(([key, source]) => stepOf(key, source));
+  const reasoning = Object.entries(table.reasoning).map(([key, source]) => stepOf(key, source));
+  const fields = [...parameters, ...reasoning].flatMap((step) => step.places);
+  const described = () => describe(table, fields);
+  return {
+    read(body) {
+      const read = readSteps(parameters, body);
+      const options = readSteps(reasoning, body);
+      if (options !== undefined) return { ...read, reasoning: options };
+      return read ?? {};
+    },
+    known: new Set([...Object.keys(table.members), ...fields.map(({ container, name }) => container ?? name)]),
+    shapes: shapesOf(described()),
+    names: {
+      ...namesOf(parameters, parameterName),
+      ...namesOf(reasoning, reasoningName),
+    },
+    paths: [...fields.map(({ path }) => path), ...Object.keys(table.members)],
+    described,
+    members: table.members,
+  };
+}
+
+interface Place extends BodyField<unknown> {
+  readonly container: string | undefined;
+  readonly name: string;
+}
+
+interface Step {
+  readonly key: string;
+  readonly places: readonly Place[];
+  readonly checksAll: boolean;
+  readonly compute: ((body: Fields) => unknown) | undefined;
+}
+
+function stepOf(key: string, source: Source<unknown>): Step {
+  if (source === false) return { key, places: [], checksAll: false, compute: undefined };
+  if (typeof source === "function") return { key, places: [], checksAll: false, compute: source };
+  const { fields, checksAll } = "fields" in source ? source : { fields: [source], checksAll: false };
+  const places = fields.map((one) => {
+    const [first = "", nested] = one.path.split(".");
+    return { ...one, container: nested === undefined ? undefined : first, name: nested ?? first };
+  });
+  return { key, places, checksAll, compute: undefined };
+}
+
+/** The values that are given; undefined if there are none. */
+function readSteps(steps: readonly Step[], body: Fields): Record<string, unknown> | undefined {
+  let out: Record<string, unknown> | undefined;
+  for (const { key, places, checksAll, compute } of steps) {
+    let value = compute?.(body);
+    for (const place of places) {
+      if (value !== undefined && !checksAll) break;
+      const given = readPlace(place, body);
+      value ??= given;
+    }
+    if (value === undefined) continue;
+    out ??= {};
+    out[key] = value;
+  }
+  return out;
+}
+
+function readPlace({ container, name, rule }: Place, body: Fields): unknown {
+  if (container === undefined) return maybe(body, name, rule.check);
+  const fields = maybe(body, container, expectFields);
+  return fields === undefined ? undefined : maybe(fields, name, rule.check, container);
+}
+
+/** The names of parameters that the format calls otherwise. */
+function namesOf(steps: readonly Step[], nameOf: (key: string) => string): Record<string, string[]> {
+  const names: Record<string, string[]> = {};
+  for (const { key, places } of steps) {
+    const paths = places.map(({ path }) => path);
+    if (paths.length > 0 && paths.join() !== nameOf(key)) names[nameOf(key)] = paths;
+  }
+  return names;
+}
+
+const PASSED_ON = "Passed on to providers that support it.";
+
+function describe(table: Table<Named<BodyMember>>, places: readonly Place[]): Record<string, BodyMember> {
+  const described: Record<string, BodyMember> = { ...table.members };
+  for (const { container, name, rule, description } of places) {
+    const member = { description, schema: rule.schema };
+    if (container === undefined) described[name] ??= member;
+    else described[container] = withNested(described[container], name, member);
+  }
+  for (const [name, one] of Object.entries(table.foreign)) {
+    described[name] = typeof one === "string" ? { description: `${one} ${PASSED_ON}`, schema: {} } : one;
+  }
+  return described;
+}
+
+function withNested(object: BodyMember | undefined, name: string, { description, schema }: BodyMember): BodyMember {
+  const properties = { ...(object?.schema?.["properties"] as Fields | undefined), [name]: { ...schema, description } };
+  const outer = { type: "object", additionalProperties: true, ...object?.schema, properties };
+  return { description: "", ...object, schema: outer };
+}
+
+function shapesOf(described: Named<BodyMember>): Record<string, ObjectShape> {
+  const watched = Object.entries(described).filter(([, member]) => member.watched === true);
+  return Object.fromEntries(watched.map(([name, { schema = {} }]) => [name, shapeOf(schema)]));
+}
+
+/** What is read of an object: what is documented of it. */
+function shapeOf(schema: Fields): ObjectShape {
+  const properties = Object.entries((schema["properties"] ?? {}) as Named<Fields>);
+  const hasMembers = (one: Fields) => one["properties"] !== undefined;
+  const holds = properties.filter(([, one]) => hasMembers(one)).map(([name, one]) => [name, shapeOf(one)] as const);
+  const reads = properties.filter(([, one]) => !hasMembers(one)).map(([name]) => name);
+  return { reads: reads.join(" "), holds: Object.fromEntries(holds) };
+}

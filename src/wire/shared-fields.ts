@@ -1,0 +1,62 @@
+// Lines that the tables of several formats share.
+
+import { type BodyMember, field, firstOf } from "./fields.ts";
+import { aBoolean, aNumber, aString, oneOrMoreStrings, type ValueRule } from "./values.ts";
+
+export const MODEL = {
+  description: "The id or alias of a model, as listed by `GET /v1/models`. Upper and lower case are treated alike.",
+  schema: { type: "string", minLength: 1 },
+  required: true as const,
+} satisfies BodyMember;
+
+export const STREAM = {
+  description: "Whether to answer with server-sent events while the text is generated.",
+  schema: { ...aBoolean.schema, default: false },
+} satisfies BodyMember;
+
+/** Read by `wantsUsage`. */
+export const STREAM_OPTIONS = {
+  description: "Settings of the stream.",
+  schema: {
+    type: "object",
+    additionalProperties: true,
+    properties: {
+      include_usage: {
+        ...aBoolean.schema,
+        description: "Whether to send a last chunk with `usage` before `[DONE]`.",
+      },
+    },
+  },
+  watched: true as const,
+} satisfies BodyMember;
+
+/** Read by `wantsUsage`. */
+export const USAGE = {
+  description: "OpenRouter's way to request usage: `{include: true}`.",
+  schema: { type: "object", additionalProperties: true },
+} satisfies BodyMember;
+
+/** The name of the conversation, by the format's rule for it. */
+export const threadFields = (rule: ValueRule<string>) =>
+  [
+    field(
+      "thread_id",
+      rule,
+      "A name for the conversation, which you choose. Older messages are then compacted when the history no longer fits the model.",
+    ),
+    field("conversation_id", rule, "The same as `thread_id`, which takes precedence."),
+  ] as const;
+
+export const THREAD = firstOf(...threadFields(aString));
+export const STOP = field("stop", oneOrMoreStrings, "Texts at which generation stops.");
+export const TOP_P = field("top_p", aNumber(0, 1), "Nucleus sampling.");
+export const PRESENCE_PENALTY = field(
+  "presence_penalty",
+  aNumber(-2, 2),
+  "Makes tokens that have already appeared less likely.",
+);
+export const FREQUENCY_PENALTY = field(
+  "frequency_penalty",
+  aNumber(-2, 2),
+  "Makes tokens less likely the more often they have appeared.",
+);
