@@ -1,19 +1,9 @@
 // The OpenAPI description of POST /v1/chat/completions.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../../http/endpoint.ts";
-import {
-  ANY_SCHEMA,
-  atLeastOne,
-  CHAT_ERRORS,
-  CHAT_HEADERS,
-  MODEL,
-  numberWithin,
-  passedOn,
-  STREAM,
-  STREAM_ERROR,
-  THREAD,
-} from "./shared.ts";
+import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { CHAT_FIELDS } from "../../wire/chat-completions/fields.ts";
+import { ANY_SCHEMA, CHAT_ERRORS, CHAT_HEADERS, requestSchema, STREAM_ERROR } from "./shared.ts";
 
 const PART = Type.Object(
   {
@@ -156,147 +146,9 @@ const CHUNK = Type.Object(
   { $id: "ChatCompletionChunk", additionalProperties: true },
 );
 
-const FORMAT = Type.Object(
-  {
-    type: Type.String({ description: "The format: `text`, `json_object` or `json_schema`." }),
-    json_schema: Type.Optional(
-      Type.Object(
-        {
-          name: Type.String({ minLength: 1 }),
-          schema: Type.Optional(ANY_SCHEMA),
-          strict: Type.Optional(Type.Boolean()),
-          description: Type.Optional(Type.String()),
-        },
-        { additionalProperties: true },
-      ),
-    ),
-  },
-  { additionalProperties: true, description: "The format that the answer must have." },
-);
-
-const NAMES = (maxItems: number, description: string) =>
-  Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems, description }));
-
-const PROVIDER = Type.Object(
-  {
-    order: NAMES(50, "The names of the providers to try first, in this order."),
-    only: NAMES(50, "The names of the only providers that may be used."),
-    allow_fallbacks: Type.Optional(
-      Type.Boolean({ default: true, description: "Whether other providers may follow those of `order`." }),
-    ),
-  },
-  {
-    additionalProperties: true,
-    description:
-      "Which of the model's providers may answer: `order`, `only` and `allow_fallbacks`, as at OpenRouter. A provider that reads this member itself gets it unchanged.",
-  },
-);
-
-const BODY = Type.Object(
-  {
-    model: MODEL,
-    models: NAMES(
-      10,
-      "The ids of further models, as at OpenRouter. They are asked in this order if `model` cannot answer.",
-    ),
-    provider: Type.Optional(PROVIDER),
-    messages: Type.Array(MESSAGE, { minItems: 1, description: "The messages of the conversation, oldest first." }),
-    stream: STREAM,
-    stream_options: Type.Optional(
-      Type.Object(
-        {
-          include_usage: Type.Optional(
-            Type.Boolean({ description: "Whether to send a last chunk with `usage` before `[DONE]`." }),
-          ),
-        },
-        { additionalProperties: true },
-      ),
-    ),
-    temperature: numberWithin(
-      0,
-      2,
-      "The sampling temperature. If it is absent, 0.7 is sent to models that do not reason.",
-      0.7,
-    ),
-    top_p: numberWithin(0, 1, "Nucleus sampling."),
-    top_k: Type.Optional(
-      Type.Number({ minimum: -1, description: "The number of most likely tokens to sample from; -1 means all." }),
-    ),
-    max_tokens: atLeastOne(
-      "The maximum number of tokens to generate, at most the model's `max_output_tokens`. If neither limit is given, it is 4096, or the model's limit if that is lower.",
-    ),
-    max_completion_tokens: atLeastOne("The same as `max_tokens`. It takes precedence if both are sent."),
-    n: atLeastOne("The number of answers to generate. Most upstreams give only one.", { maximum: 128, default: 1 }),
-    stop: Type.Optional(
-      Type.Union([Type.String(), Type.Array(Type.String())], { description: "Texts at which generation stops." }),
-    ),
-    presence_penalty: numberWithin(-2, 2, "Makes tokens that have already appeared less likely."),
-    frequency_penalty: numberWithin(-2, 2, "Makes tokens less likely the more often they have appeared."),
-    logit_bias: Type.Optional(mapOf(Type.Number(), { description: "A bias for each token id." })),
-    logprobs: Type.Optional(Type.Boolean({ description: "Return log-probabilities." })),
-    top_logprobs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 20,
-        description: "The number of alternatives to return for each token. Requires `logprobs`.",
-      }),
-    ),
-    seed: Type.Optional(Type.Number({ description: "A seed for repeatable sampling, if the upstream supports it." })),
-    tools: Type.Optional(Type.Array(TOOL, { description: "The tools that the model may call." })),
-    tool_choice: Type.Optional(
-      Type.Union([Type.String(), anyObject("`{type: function, function: {name}}`")], {
-        description: "`auto`, `none`, `required`, or the tool to call. The default is `auto` if there are tools.",
-      }),
-    ),
-    parallel_tool_calls: Type.Optional(
-      Type.Boolean({ description: "Whether the model may make several calls in one turn." }),
-    ),
-    functions: Type.Optional(
-      Type.Array(anyObject("A function, as in `tools`."), { description: "The older form of `tools`." }),
-    ),
-    function_call: Type.Optional(
-      Type.Unknown({
-        description: "The older form of `tool_choice`: `auto`, `none`, or `{name}` of the function to call.",
-      }),
-    ),
-    response_format: Type.Optional(FORMAT),
-    reasoning_effort: Type.Optional(
-      Type.String({
-        description:
-          "How much the model reasons: `minimal`, `low`, `medium`, `high`, or another value that the model supports.",
-      }),
-    ),
-    reasoning: Type.Optional(
-      Type.Object(
-        {
-          effort: Type.Optional(Type.String()),
-          max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-          enabled: Type.Optional(Type.Boolean()),
-        },
-        { additionalProperties: true, description: "The form of `reasoning_effort` that OpenRouter uses." },
-      ),
-    ),
-    verbosity: Type.Optional(Type.String({ description: "How detailed the answer is: `low`, `medium` or `high`." })),
-    ...THREAD,
-    store: Type.Optional(Type.Boolean({ description: "Passed on to the provider. It does not affect compaction." })),
-    metadata: Type.Optional(anyObject("Passed on.")),
-    user: Type.Optional(Type.String({ description: "Identifies your end user for the provider's abuse checks." })),
-    usage: Type.Optional(anyObject("OpenRouter's way to request usage: `{include: true}`.")),
-    service_tier: Type.Optional(Type.String({ description: "The provider's service tier." })),
-    modalities: passedOn("Kinds of output."),
-    audio: passedOn("The voice and format of spoken output."),
-    prediction: passedOn("Text that the answer will mostly repeat."),
-    moderation: passedOn("Settings for the moderation of the request."),
-    web_search_options: passedOn("Settings for the provider's own web search."),
-    prompt_cache_key: passedOn(
-      "A key that groups requests with the same beginning, so that they use the same prompt cache.",
-    ),
-    prompt_cache_options: passedOn("How long a prompt is cached."),
-    prompt_cache_retention: passedOn("How long a prompt is cached."),
-    safety_identifier: passedOn("A hashed identifier of your end user."),
-  },
-  { $id: "ChatCompletionRequest", additionalProperties: true },
-);
+const BODY = requestSchema("ChatCompletionRequest", CHAT_FIELDS, {
+  shapes: { messages: Type.Array(MESSAGE, { minItems: 1 }), tools: Type.Array(TOOL) },
+});
 
 /** The chat completions endpoint. */
 export const CHAT_COMPLETIONS: ApiEndpoint = {

@@ -10,7 +10,6 @@ import type {
   ImagePart,
   MediaSource,
   OpaquePart,
-  ReasoningOptions,
   ResponseFormat,
   TextPart,
   ToolCallPart,
@@ -22,10 +21,8 @@ import {
   type Check,
   expectBoolean,
   expectFields,
-  expectInteger,
   expectList,
   expectListOf,
-  expectNumber,
   expectOneOf,
   expectString,
   expectText,
@@ -40,39 +37,20 @@ import type { DecodeOptions } from "../format.ts";
 import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { wantsUsage } from "../usage-wish.ts";
 import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
+import { CHAT_FIELDS } from "./fields.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
 
-const expectLimit = expectInteger(1);
-const expectChoices = expectInteger(1, 128);
-const expectTopLogprobs = expectInteger(0, 20);
-const expectTemperature = expectNumber(0, 2);
-const expectShare = expectNumber(0, 1);
-const expectPenalty = expectNumber(-2, 2);
-const expectAnyNumber = expectNumber();
-/** Some servers use -1 for "all". */
-const expectTopK = expectNumber(-1);
 const expectTextType = expectOneOf("text");
-
-const KNOWN = new Set(
-  (
-    "model messages usage temperature max_tokens max_completion_tokens stream stream_options tools tool_choice thread_id " +
-    "conversation_id n seed user logprobs top_logprobs store top_p stop presence_penalty frequency_penalty logit_bias " +
-    "response_format parallel_tool_calls reasoning_effort reasoning metadata service_tier verbosity top_k functions function_call"
-  ).split(" "),
-);
 
 /** Validates and reads the body. Throws `ApiError` `invalid_request` with the parameter's path. */
 export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
   const stream = maybe(body, "stream", expectBoolean) ?? false;
   const usageWanted = wantsUsage(body, headers);
-  const logprobs = maybe(body, "logprobs", expectBoolean);
-  const topLogprobs = maybe(body, "top_logprobs", expectTopLogprobs);
-  if (topLogprobs !== undefined && logprobs !== true) {
+  const responseFormat = maybe(body, "response_format", responseFormatOf);
+  const read = CHAT_FIELDS.read(body);
+  if (read.topLogprobs !== undefined && read.logprobs !== true) {
     reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
   }
-  const topK = maybe(body, "top_k", expectTopK);
-  const responseFormat = maybe(body, "response_format", responseFormatOf);
-  const limits = [maybe(body, "max_completion_tokens", expectLimit), maybe(body, "max_tokens", expectLimit)];
   return {
     model: need(body, "model", expectText),
     messages: messagesOf(need(body, "messages", expectList)),
@@ -81,49 +59,12 @@ export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {})
     tools: toolsOf(body),
     // A format that only some servers support, such as a grammar, has no neutral form.
     extra: {
-      ...remaining(body, KNOWN),
+      ...remaining(body, CHAT_FIELDS.known),
       ...given({ response_format: responseFormat ? undefined : body["response_format"] }),
     },
-    ...given({
-      toolChoice: toolChoiceOf(body),
-      parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
-      maxTokens: limits[0] ?? limits[1],
-      temperature: maybe(body, "temperature", expectTemperature),
-      topP: maybe(body, "top_p", expectShare),
-      topK: topK === -1 ? undefined : topK,
-      presencePenalty: maybe(body, "presence_penalty", expectPenalty),
-      frequencyPenalty: maybe(body, "frequency_penalty", expectPenalty),
-      seed: maybe(body, "seed", expectAnyNumber),
-      stop: maybe(body, "stop", stopOf),
-      n: maybe(body, "n", expectChoices),
-      logprobs,
-      topLogprobs,
-      logitBias: maybe(body, "logit_bias", expectFields) as Record<string, number> | undefined,
-      responseFormat,
-      reasoning: reasoningOf(body),
-      user: maybe(body, "user", expectString),
-      metadata: maybe(body, "metadata", expectFields),
-      store: maybe(body, "store", expectBoolean),
-      serviceTier: maybe(body, "service_tier", expectString),
-      verbosity: maybe(body, "verbosity", expectString),
-      threadId: maybe(body, "thread_id", expectText) ?? maybe(body, "conversation_id", expectText),
-    }),
+    ...given({ toolChoice: toolChoiceOf(body), responseFormat }),
+    ...read,
   };
-}
-
-const stopOf: Check<string[]> = (value, path) =>
-  typeof value === "string" ? [value] : expectListOf(expectString)(value, path);
-
-function reasoningOf(body: Fields): ReasoningOptions | undefined {
-  const effort = maybe(body, "reasoning_effort", expectString);
-  // The form that OpenRouter's clients send.
-  const fields = maybe(body, "reasoning", expectFields) ?? {};
-  const options = given({
-    effort: effort ?? maybe(fields, "effort", expectString, "reasoning"),
-    budgetTokens: maybe(fields, "max_tokens", expectLimit, "reasoning"),
-    enabled: maybe(fields, "enabled", expectBoolean, "reasoning"),
-  });
-  return Object.keys(options).length > 0 ? options : undefined;
 }
 
 const responseFormatOf: Check<ResponseFormat | undefined> = (value, path) => {

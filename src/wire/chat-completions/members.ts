@@ -2,10 +2,12 @@
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
+import { CHAT_FIELDS } from "./fields.ts";
 
 const LIMIT = ["max_completion_tokens", "max_tokens"];
 /** The client's names, by neutral name. */
 export const CHAT_NAMES: ClientNames = {
+  ...CHAT_FIELDS.names,
   max_tokens: LIMIT,
   max_completion_tokens: LIMIT,
   max_output_tokens: LIMIT,
@@ -19,9 +21,7 @@ const CHAT_FUNCTION: ObjectShape = { reads: "name description parameters strict"
 const CHAT_TEXT: ObjectShape = { reads: "type text refusal cache_control prompt_cache_breakpoint" };
 const CHAT: ObjectShape = {
   holds: {
-    stream_options: { reads: "include_usage" },
-    reasoning: { reads: "effort max_tokens enabled" },
-    response_format: { reads: "type", holds: { json_schema: { reads: "name schema strict description" } } },
+    ...CHAT_FIELDS.shapes,
     functions: CHAT_FUNCTION,
     tools: {
       kinds: {

@@ -4,8 +4,9 @@ import { ApiError } from "../../base/errors.ts";
 import type { RoutingOptions } from "../format.ts";
 
 /** Maximum number of models; OpenRouter's own limit is three. */
-const MODELS_MAX = 10;
-const NAMES_MAX = 50;
+export const MODELS_MAX = 10;
+/** Maximum number of names of providers in a list. */
+export const NAMES_MAX = 50;
 
 /** The members of `provider` that are supported; others are reported as dropped. */
 const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks"]);
