@@ -37,9 +37,9 @@ type Parts = Awaited<ReturnType<typeof setUp>>;
 function trueSum(store: Store, accountId: string): number {
   const sums = [
     "SELECT SUM(octet_length(input) + octet_length(body)) FROM responses WHERE account_id = $a",
-    "SELECT SUM(octet_length(thread_id) + octet_length(state)) FROM threads WHERE account_id = $a",
+    "SELECT SUM(octet_length(thread_id) + octet_length(state) + 1024) FROM threads WHERE account_id = $a",
     "SELECT SUM(octet_length(state)) FROM thread_summaries WHERE account_id = $a",
-    "SELECT SUM(octet_length(id) + octet_length(state)) FROM thread_items WHERE account_id = $a",
+    "SELECT SUM(octet_length(id) + octet_length(state) + 256) FROM thread_items WHERE account_id = $a",
     "SELECT SUM(bytes) FROM files WHERE account_id = $a",
     `SELECT SUM(octet_length(input) + octet_length(progress) + IFNULL(octet_length(result), 0) + IFNULL(octet_length(error), 0))
      FROM jobs WHERE account_id = $a`,
@@ -166,14 +166,19 @@ test("an upgrade counts what is there", async () => {
   const step =
     MIGRATIONS.find(({ name }) => name === "0006_account_storage")?.sql.split("--> statement-breakpoint") ?? [];
   const backfill = step.filter((sql) => /^\s*(UPDATE jobs|INSERT INTO account_storage)/.test(sql));
-  expect(backfill).toHaveLength(2);
+  const rows = MIGRATIONS.find(({ name }) => name === "0016_thread_rows")
+    ?.sql.split("--> statement-breakpoint")
+    .at(-1);
+  backfill.push(rows ?? "");
+  expect(backfill).toHaveLength(3);
   store.sqlite.run("DELETE FROM account_storage");
   for (const sql of backfill) store.sqlite.run(sql);
   expect((await storage.storageOf(ann)).usedBytes).toBe(before);
 });
 
 test("the oldest responses and threads make room, of the account that needs it alone", async () => {
-  const parts = await setUp();
+  const limit = LIMIT + 4 * 1024;
+  const parts = await setUp(limit);
   const { responses, threads, storage, clock, ann, bob } = parts;
   await saveResponse(parts, bob, "bobs", 1000);
   for (const at of [1, 2, 3, 4]) {
@@ -196,7 +201,21 @@ test("the oldest responses and threads make room, of the account that needs it a
   // The age of a thread is that of its last change.
   expect(await threads.findThread({ accountId: ann, kind: "thread", threadId: "t1" })).toBeDefined();
   expect(await responses.findResponse(bob, "bobs")).toBeDefined();
-  expect((await storage.storageOf(ann)).usedBytes).toBeLessThanOrEqual(LIMIT);
+  expect((await storage.storageOf(ann)).usedBytes).toBeLessThanOrEqual(limit);
+});
+
+test("threads and items without content count, since their number is not limited", async () => {
+  const parts = await setUp();
+  for (let n = 0; n < 20; n++) await saveThread(parts, parts.ann, `t${n}`, 0);
+  await addItem(parts, parts.ann, "t0", "i0");
+  expect((await parts.storage.storageOf(parts.ann)).usedBytes).toBeGreaterThan(20 * 1024 + 256);
+  expect(await parts.storage.makeRoom(parts.ann, 0)).toBe(true);
+  const kept = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      parts.threads.findThread({ accountId: parts.ann, kind: "thread", threadId: `t${n}` }),
+    ),
+  );
+  expect(kept.filter((thread) => thread !== undefined)).toHaveLength(9);
 });
 
 test("of claims made at once as many are granted as fit; texts go only where that helps", async () => {

@@ -19,6 +19,7 @@ import requestLog from "../migrations/0012_request_log.sql" with { type: "text" 
 import keyDebug from "../migrations/0013_key_debug.sql" with { type: "text" };
 import jobLease from "../migrations/0014_job_lease.sql" with { type: "text" };
 import decisionPriors from "../migrations/0015_decision_priors.sql" with { type: "text" };
+import threadRows from "../migrations/0016_thread_rows.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013_key_debug", sql: keyDebug },
   { name: "0014_job_lease", sql: jobLease, usableFrom: "0013_key_debug" },
   { name: "0015_decision_priors", sql: decisionPriors, usableFrom: "0014_job_lease" },
+  { name: "0016_thread_rows", sql: threadRows, usableFrom: "0014_job_lease" },
 ];
 
 /**

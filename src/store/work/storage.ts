@@ -1,4 +1,5 @@
-// The storage quota of accounts. Triggers of the database keep the sum (migration 0006). Here the quota is enforced:
+// The storage quota of accounts. Triggers of the database keep the sum (migrations 0006 and
+// 0016). Here the quota is enforced:
 // the oldest responses and threads are deleted, and new data is refused if that does not make enough room.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -8,7 +9,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import { type MaybePromise, type Store, step } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
 import { accountStorage, responses, threads } from "./schema.ts";
-import { THREAD_BYTES } from "./thread-size.ts";
+import { THREAD_COST_BYTES } from "./thread-size.ts";
 
 /** Verbs over an account's storage. */
 export type StorageStore = ReturnType<typeof storageStore>;
@@ -144,7 +145,7 @@ function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
         threadId: threads.threadId,
         atMs: threads.updatedAtMs,
         // Its summaries and items are deleted together with it.
-        bytes: THREAD_BYTES,
+        bytes: THREAD_COST_BYTES,
       })
       .from(threads)
       .where(eq(threads.accountId, accountId))

@@ -7,6 +7,13 @@ export const THREAD_BYTES: SQL<number> = sql<number>`octet_length(threads.thread
   + ${sizeWithin("thread_summaries")} + ${sizeWithin("thread_items")}`;
 
 /**
+ * SQL for what a thread takes of its account's storage. Its row counts 1,024 bytes besides its content and an item's row 256
+ * (migration 0016), since requests that make them are not limited: millions of empty ones would fit into a quota of text.
+ */
+export const THREAD_COST_BYTES: SQL<number> = sql<number>`${THREAD_BYTES} + 1024 + 256 * (SELECT COUNT(*) FROM thread_items AS part
+  WHERE part.account_id = threads.account_id AND part.kind = threads.kind AND part.thread_id = threads.thread_id)`;
+
+/**
  * SQL for the bytes of the current thread in a table. Names are qualified, since drizzle does not qualify the columns
  * of a query on a single table.
  */

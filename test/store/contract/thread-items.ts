@@ -48,7 +48,9 @@ export const threadItems: Pick<Contract<"threads">, Verb> = {
     "cascade: with its conversation, and with its account": async (world) => {
       const { name, append } = await conversation(world);
       await append(["a"]);
-      expect((await world.verbs.storage.storageOf(name.accountId)).usedBytes).toBe("c".length + "state".length + 3);
+      expect((await world.verbs.storage.storageOf(name.accountId)).usedBytes).toBe(
+        "c".length + "state".length + 3 + 1024 + 256,
+      );
       await world.verbs.threads.deleteThread(name);
       expect((await world.verbs.storage.storageOf(name.accountId)).usedBytes).toBe(0);
       expect(await append(["b"])).toBeUndefined();

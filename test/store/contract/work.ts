@@ -370,9 +370,9 @@ const storage: Contract<"storage"> = {
         (await Promise.all(["b", "B", "a"].map((id) => world.verbs.responses.findResponse(accountId, id)))).map(
           (one) => one?.id,
         );
-      expect(await world.verbs.storage.makeRoom(accountId, STORAGE_BYTES - 4500)).toBe(true);
+      expect(await world.verbs.storage.makeRoom(accountId, STORAGE_BYTES - 6500)).toBe(true);
       expect(await left()).toEqual(["b", undefined, "a"]);
-      expect(await world.verbs.storage.makeRoom(accountId, STORAGE_BYTES - 1500)).toBe(true);
+      expect(await world.verbs.storage.makeRoom(accountId, STORAGE_BYTES - 2500)).toBe(true);
       expect(await left()).toEqual([undefined, undefined, undefined]);
       expect(await world.verbs.threads.findThread(nameOf(accountId, "t"))).toBeDefined();
       expect(await world.verbs.storage.makeRoom(accountId, STORAGE_BYTES + 1)).toBe(false);
