@@ -98,6 +98,8 @@ export interface CatalogModel {
   readonly supportsVision: boolean;
   readonly supportsReasoning: boolean;
   readonly known: KnownFacts;
+  /** The largest context of its routes; undefined if that of one is unknown. Longer prompts fit nowhere. */
+  readonly largestContext: number | undefined;
   /** What is shown in place of unknown facts. */
   readonly inferred: InferredFacts;
   readonly prices: Prices | undefined;
@@ -156,18 +158,32 @@ export function buildCatalog(input: CatalogInput): Catalog {
   const providers = new Map(input.providers.map((provider) => [provider.key, provider]));
   const models: CatalogModel[] = [];
   const taken = new Set<string>();
+  const listed = listedModels(input);
   for (const entry of input.models) {
     if (taken.has(entry.id)) continue;
     const routes = configuredRoutes(entry, found.get(entry.id), providers);
     if (routes.length === 0) continue;
     taken.add(entry.id);
-    models.push(assemble(entry, routes, { input, providers, found: found.get(entry.id)?.facts }));
+    models.push(assemble(entry, routes, { input, providers, listed, found: found.get(entry.id)?.facts }));
   }
   for (const [id, entry] of found) {
     if (taken.has(id)) continue;
-    models.push(assemble({ id }, entry.routes, { input, providers, found: entry.facts }));
+    models.push(assemble({ id }, entry.routes, { input, providers, listed, found: entry.facts }));
   }
   return index(models);
+}
+
+/** Finds models in the providers' lists. Each list is indexed when its first model is looked for. */
+function listedModels({ discovered }: CatalogInput): Sources["listed"] {
+  const indexes = new Map<string, ReadonlyMap<string, DiscoveredModel>>();
+  return (provider, model) => {
+    let of = indexes.get(provider);
+    if (of === undefined) {
+      of = new Map((discovered.get(provider) ?? []).map((entry) => [entry.id, entry]));
+      indexes.set(provider, of);
+    }
+    return of.get(model);
+  };
 }
 
 interface Found {
@@ -224,6 +240,8 @@ interface Sources {
   input: CatalogInput;
   providers: ReadonlyMap<string, CatalogProvider>;
   found: DiscoveredModel | undefined;
+  /** A model in a provider's list. */
+  listed(provider: string, model: string): DiscoveredModel | undefined;
 }
 
 /** Builds a model: configuration first, then the provider's list, then public metadata, then defaults. */
@@ -263,11 +281,27 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     supportsVision: supportsVision ?? unknown.supportsVision,
     supportsReasoning: supportsReasoning ?? UNKNOWN_MODEL.supportsReasoning,
     known,
+    largestContext: entry.contextLength ?? largestContext(routes, contextLength, sources),
     inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
     prices: pick("prices"),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
     routes,
   };
+}
+
+/** `first`: the context of the first route. */
+function largestContext(
+  [, ...others]: readonly ModelRoute[],
+  first: number | undefined,
+  { input, providers, listed }: Sources,
+): number | undefined {
+  const contexts = others.map(
+    ({ provider, model }) =>
+      listed(provider, model)?.contextLength ??
+      input.metadata(model, provider)?.contextLength ??
+      providers.get(provider)?.modelDefaults?.contextLength,
+  );
+  return [first, ...contexts].reduce((a, b) => (a === undefined || b === undefined ? undefined : Math.max(a, b)));
 }
 
 /** The inferred facts that nobody states. */

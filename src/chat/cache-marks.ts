@@ -2,7 +2,7 @@
 // prompt up to here is worth keeping. Each vendor has a usual lifetime (5 or 30 minutes) and a long one (one or 12 hours).
 // Sources: platform.claude.com/docs/en/build-with-claude/prompt-caching, developers.openai.com/api/docs/guides/prompt-caching.
 
-import type { CacheControl } from "./request.ts";
+import type { CacheControl, ChatRequest } from "./request.ts";
 
 /** OpenAI's long lifetime. */
 export const LONG_BREAKPOINT = "12h";
@@ -25,4 +25,27 @@ export function asCacheControl(mark: CacheControl, lifetime?: unknown): CacheCon
 export function asBreakpoint(mark: CacheControl): CacheControl {
   if (isBreakpoint(mark)) return mark;
   return { mode: "explicit", ...(mark["ttl"] === LONG_CACHE_CONTROL ? { ttl: LONG_BREAKPOINT } : {}) };
+}
+
+/** Whether a request asks for a long lifetime, by a marker or for the whole prompt. Writing such a cache may cost more. */
+export function asksForLongCache({
+  messages,
+  tools,
+  extra,
+}: Pick<ChatRequest, "messages" | "tools" | "extra">): boolean {
+  return (
+    [extra["cache_control"], extra["prompt_cache_options"]].some(isLong) ||
+    tools.some((tool) => "cacheControl" in tool && isLong(tool.cacheControl)) ||
+    messages.some(({ content }) => content.some(hasLongMark))
+  );
+}
+
+function hasLongMark(part: object): boolean {
+  const { cacheControl, content } = part as { cacheControl?: CacheControl; content?: unknown };
+  return isLong(cacheControl) || (Array.isArray(content) && content.some(hasLongMark));
+}
+
+function isLong(mark: unknown): boolean {
+  if (typeof mark !== "object" || mark === null || !("ttl" in mark)) return false;
+  return mark.ttl === LONG_CACHE_CONTROL || mark.ttl === LONG_BREAKPOINT;
 }

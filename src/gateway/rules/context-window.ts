@@ -25,15 +25,15 @@ const LARGER_CONTEXT = /\bcontext-\d+[km]\b/;
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Throws 400 `context_length_exceeded` if the texts of the messages have more tokens than the context of the model, in case it is
+ * Throws 400 `context_length_exceeded` if the texts of the messages have more tokens than the context of any route, in case they are
  * known. `betas`: the headers in which a larger context may be requested.
  */
 export function refuseTooLong(
   chat: ChatRequest,
   { body, betas }: { body: Body; betas: () => string },
-  { id, known, contextLength }: Pick<CatalogModel, "id" | "known" | "contextLength">,
+  { id, largestContext: contextLength }: Pick<CatalogModel, "id" | "largestContext">,
 ): void {
-  if (!known.contextLength || !mayExceed(chat, contextLength) || isShortened(chat, body)) return;
+  if (contextLength === undefined || !mayExceed(chat, contextLength) || isShortened(chat, body)) return;
   const least = leastTokens(chat);
   if (least <= contextLength || LARGER_CONTEXT.test(betas())) return;
   // Coding agents recognise these words and then shorten the conversation.

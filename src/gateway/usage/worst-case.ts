@@ -2,6 +2,7 @@
 
 import type { CatalogModel } from "../../catalog/models.ts";
 import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts";
+import { asksForLongCache } from "../../chat/cache-marks.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Defaults } from "../centre/policy.ts";
@@ -22,24 +23,20 @@ const AUDIO_CHARACTERS = 50;
 /** The maximum cost in micro-dollars; 0 if the model's prices are unknown. */
 export function worstCaseMicros(
   chat: ChatRequest,
-  {
-    prices,
-    known,
-    contextLength,
-    maxOutputTokens,
-  }: Pick<CatalogModel, "prices" | "known" | "contextLength" | "maxOutputTokens">,
+  { prices, largestContext, maxOutputTokens }: Pick<CatalogModel, "prices" | "largestContext" | "maxOutputTokens">,
   defaults: Defaults,
 ): number {
   if (prices === undefined) return 0;
-  const counted = worstInputTokens(chat);
-  const inputTokens = known.contextLength ? Math.min(counted, contextLength) : counted;
+  const inputTokens = Math.min(worstInputTokens(chat), largestContext ?? Number.POSITIVE_INFINITY);
   const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
-  return worstCostMicros(prices, { inputTokens, outputTokens });
+  return worstCostMicros(prices, { inputTokens, outputTokens }, { forHour: asksForLongCache(chat) });
 }
 
-/** The maximum cost of these tokens, if all were read again or all were written to a cache. */
-export function worstCostMicros(prices: Prices, usage: Measured): number {
-  return Math.max(costMicros(prices, usage), costMicros(prices, { ...usage, cacheWriteTokens: usage.inputTokens }));
+/** The maximum cost of these tokens, if all were read again or all were written to a cache; `forHour`: to one that is kept longer. */
+export function worstCostMicros(prices: Prices, usage: Measured, { forHour = false } = {}): number {
+  const written = { ...usage, cacheWriteTokens: usage.inputTokens };
+  const all = [usage, written, ...(forHour ? [{ ...written, cacheWriteHourTokens: usage.inputTokens }] : [])];
+  return Math.max(...all.map((each) => costMicros(prices, each)));
 }
 
 function worstInputTokens(chat: ChatRequest): number {

@@ -17,6 +17,8 @@ const app = await startTestApp({
     providers: {
       ...Object.fromEntries(DIALECTS.map((name) => [name, { kind: KINDS[name], ...reached }])),
       router: { preset: "openrouter", ...reached },
+      narrow: { kind: "openai", ...reached, model_defaults: { context_length: WINDOW } },
+      wide: { kind: "openai", ...reached, model_defaults: { context_length: 100_000 } },
       enlarged: { kind: "anthropic", ...reached, headers: { "Anthropic-Beta": "context-1m-2025-08-07" } },
     },
     models: [
@@ -24,6 +26,10 @@ const app = await startTestApp({
       { id: "enlarged", context_length: WINDOW, routes: [{ provider: "enlarged", model: "up-model" }] },
       ...DIALECTS.map((id) => ({ id, context_length: WINDOW, routes: [{ provider: id, model: "up-model" }] })),
       { id: "unknown", routes },
+      ...[["narrow"], ["narrow", "wide"], ["narrow", "openai-chat"]].map((providers) => ({
+        id: providers.join(" and "),
+        routes: providers.map((provider, at) => ({ provider, model: "up-model", priority: at + 1 })),
+      })),
       { id: "large", context_length: 100_000, routes },
     ],
     tiers: { premium: { rpm: 100_000 } },
@@ -99,6 +105,13 @@ const PASSED: [string, string, Json, string?][] = [
   ["a short prompt", "/v1/chat/completions", { messages: split(3) }],
   ["an unknown context", "/v1/chat/completions", { messages, model: "unknown" }],
   ["a larger context", "/v1/chat/completions", { messages, model: "large" }],
+  ["a larger context at another route", "/v1/chat/completions", { messages, model: "narrow and wide" }],
+  [
+    "the route with the larger context",
+    "/v1/chat/completions",
+    { messages, model: "narrow and wide", provider: { only: ["wide"] } },
+  ],
+  ["an unknown context at another route", "/v1/chat/completions", { messages, model: "narrow and openai-chat" }],
   ["long words", "/v1/chat/completions", { messages: [{ role: "user", content: "x".repeat(100_000) }] }],
   ["a run of spaces", "/v1/chat/completions", { messages: [{ role: "user", content: `a${" ".repeat(100_000)}b` }] }],
   [
@@ -145,4 +158,10 @@ test("a conversation is compacted first", async () => {
   const response = await app.post("/v1/chat/completions", { ...body, thread_id: "t1" });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-sallyport-compaction")).toContain("compacted");
+});
+
+test("the context of the only route counts, wherever it is stated", async () => {
+  const response = await app.post("/v1/chat/completions", { model: "narrow", messages });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { code: "context_length_exceeded" } });
 });

@@ -1,0 +1,37 @@
+// The cost that is reserved before a call foresees the dearest way in which the prompt may be cached.
+
+import { expect, test } from "bun:test";
+import { worstCaseMicros } from "../../../src/gateway/usage/worst-case.ts";
+import { chatCompletionsFormat as chatCompletions } from "../../../src/wire/chat-completions/format.ts";
+import type { WireFormat } from "../../../src/wire/format.ts";
+import { messagesFormat as messages } from "../../../src/wire/messages/format.ts";
+
+const PRICES = { input: 1, cacheWrite: 1.25, cacheWrite1h: 2, output: 0 };
+const hour = { type: "ephemeral", ttl: "1h" };
+const text = (mark?: object) => ({ type: "text", text: "a word ".repeat(2000), ...(mark && { cache_control: mark }) });
+const of = (content: object[], more: object = {}) => ({
+  model: "m",
+  max_tokens: 1,
+  messages: [{ role: "user", content }],
+  ...more,
+});
+
+type Row = [string, WireFormat, object, number];
+test.each<Row>([
+  ["no marker", messages, of([text()]), 1.25],
+  ["a usual marker", messages, of([text({ type: "ephemeral" })]), 1.25],
+  ["a block for an hour", messages, of([text(hour)]), 2],
+  ["the whole prompt for an hour", messages, of([text()], { cache_control: hour }), 2],
+  ["a system prompt for an hour", messages, of([text()], { system: [text(hour)] }), 2],
+  ["a tool for an hour", messages, of([text()], { tools: [{ name: "t", input_schema: {}, cache_control: hour }] }), 2],
+  ["a result for an hour", messages, of([{ type: "tool_result", tool_use_id: "t", content: [text(hour)] }]), 2],
+  ["chat: for an hour", chatCompletions, of([text(hour)]), 2],
+  ["chat: a long lifetime", chatCompletions, of([text()], { prompt_cache_options: { ttl: "12h" } }), 2],
+])("%s", (_name, format, body, factor) => {
+  const chat = format.decode(body as never, {} as never);
+  const cost = (prices: typeof PRICES) =>
+    worstCaseMicros(chat, { prices, largestContext: undefined, maxOutputTokens: 1 }, {});
+  const tokens = cost({ input: 1, cacheWrite: 1, cacheWrite1h: 1, output: 0 });
+  expect(tokens).toBeGreaterThan(2000);
+  expect(cost(PRICES) / tokens).toBeCloseTo(factor, 2);
+});
