@@ -95,6 +95,22 @@ describe("captions", () => {
         /!\[A\]\(https:\/\/site\.example\/a\.jpg\)\s+The pump in use/,
       );
     });
+  const credits = ["(Foto: Ann Lee)", "© Ann Lee/Example Images", "Photo by Ann Lee", "Bild: dpa"];
+  test.each(credits)("one that only names the photographer is left out, but not its image: %s", (credit) => {
+    const figure = `<figure><img src="/a.jpg" alt="A"><figcaption>${credit}</figcaption></figure>`;
+    const main = `<article><h1>A pump</h1>${PROSE[0]}${PROSE[1]}${figure}${PROSE[2]}${PROSE[3]}</article>`;
+    const markdown = read("<title>A pump</title>", main.replaceAll("<p>", "<p>At length and once more: "));
+    expect(markdown).toContain("![A](https://site.example/a.jpg)");
+    expect(markdown).not.toContain(credit);
+  });
+  test.each(["Foto: Der alte Hafen im Winter", "Photo: the old bridge in 1911"])(
+    "one that says more stays: %s",
+    (text) => {
+      const figure = `<figure><img src="/a.jpg" alt="A"><figcaption>${text}</figcaption></figure>`;
+      const main = `<article><h1>A pump</h1>${PROSE[0]}${PROSE[1]}${figure}${PROSE[2]}${PROSE[3]}</article>`;
+      expect(read("<title>A pump</title>", main)).toContain(text);
+    },
+  );
   test("one beside removed text is removed too", () => {
     const aside = `<aside class="related"><h3>Read also</h3><figure><a href="/b"><img src="/b.jpg"></a><figcaption><a href="/b">Ten hoses</a></figcaption></figure></aside>`;
     expect(read("<title>A pump</title>", `<article><h1>A pump</h1>${PROSE.join("")}</article>${aside}`)).not.toContain(

@@ -24,6 +24,15 @@ describe("parts that a page marks as secondary count less", () => {
     ["a name at the start of camel case", '<div class="cookieNotice"><p>We use them.</p></div>'],
     ["text for screen readers", '<p class="visually-hidden">opens in a new window</p>'],
     ["a note on rights", "<p>© 2026 Example. All rights reserved.</p>"],
+    ["a link to another story", '<p>Read more: <a href="/x">Two ferries for the north shore</a></p>'],
+    ["a link to another story, in French", '<p><a href="/x">À lire aussi » Deux bacs pour la rive</a></p>'],
+    ["a link to another story, in German", '<p><b>Lesen Sie auch:</b> <a href="/x">Zwei Fähren</a></p>'],
+    ["a link to another story, in Russian", '<p>Читайте также: <a href="/x">Два парома</a></p>'],
+    ["a link to another story, in Japanese", '<p>関連記事：<a href="/x">二つの渡し船</a></p>'],
+    ["a line above links, in Spanish", "<p>Te puede interesar:</p>"],
+    ["a line above links, in German", "<h3>Schon gelesen?</h3>"],
+    ["the label of shares, in German", "<h3>Teilen mit:</h3>"],
+    ["the label of an advertisement, in Polish", "<div>Reklama</div>"],
     ["ids and hashes", `<p>${"9303097ac1d3e541e1baf5303640756e ".repeat(4)}</p>`],
   ];
   for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.15]));
@@ -32,6 +41,13 @@ describe("parts that a page marks as secondary count less", () => {
 describe("the verdict on other text does not change", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["a name inside a longer word", '<div class="illegally correlated"><p>Another story</p></div>'],
+    ["a sentence that begins like a link to another story", "<p>Read more than one book a week, the teacher says.</p>"],
+    [
+      "such a sentence with a link",
+      '<p>Read more than one book a week, the teacher of the village <a href="/x">says</a>.</p>',
+    ],
+    ["a heading that begins like one", "<h2>Zum Thema Wasser</h2>"],
+    ["a sentence that begins like a label", '<p>Share prices fell by <a href="/x">a tenth</a>.</p>'],
     ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
     ["addresses", `<p>${"https://example.com/a/1234567890/bcdef ".repeat(4)}</p>`],
   ];

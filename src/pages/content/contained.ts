@@ -7,6 +7,7 @@ import type { Block } from "./blocks.ts";
 import { headingLevel, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { isThread } from "./page-traits.ts";
 import { isNamedAside, isRights } from "./set-aside.ts";
+import { isSignHeading, isSignText } from "./signs.ts";
 
 /** The smallest element with at least this share of the kept text is the container of the main content. */
 const CONTAINER_SHARE = 0.8;
@@ -148,17 +149,6 @@ function isSigned(element: PageElement): boolean {
   return name.length > 2 && SIGN_NAME.test(name.replace(/([a-z])([A-Z])/g, "$1-$2"));
 }
 
-/** Headings of parts that lead away from the article. */
-const SIGN_HEADING =
-  /^(?:share|related|recommended|read more|read next|more (?:from|on|in|stories|articles|news|about)|you (?:may|might) (?:also|like)|also (?:on|in|read)|see more|similar|popular|trending|most (?:read|popular)|latest|recent|(?:\d+ )?(?:comments?|responses?|replies|thoughts)\b|leave a|join the|subscribe|sign ?up|newsletter|follow us|about the author|tags?\b|categories|topics?\b|advertis|sponsored|next (?:post|article|story)|previous|navigation|search|archives?|meta$|contact us)/i;
-/** Short texts that are no content wherever they are. */
-const SIGN_TEXT =
-  /^(?:share\b|tweet|pin it|e-?mail(?: this)?$|print(?: this)?$|facebook|twitter|whatsapp|linkedin|reddit|by [\p{Lu}]|posted\b|published\b|updated\b|publiziert\b|veröffentlicht\b|publicado\b|publié\b|aktualisiert\b|actualizado\b|last (?:updated|modified)|filed under|tagged|tags?\s*:|categor|topics?\s*:|read (?:more|next|also)|related\b|see also:|advertis|sponsored|subscribe|suscr[ií]b|abonn|hazte (?:miembro|socio)|become a member|sign ?(?:up|in)|log ?in|follow (?:us|me)|like this|comments?\b|\d+ (?:comments?|shares?|views?|likes?)|leave a|reply|previous\b|next\b|back to|skip to|click here|©|copyright|photo(?:graph)?(?: by|:)|image:|credit)/iu;
-const SIGN_TEXT_CHARS_MAX = 120;
-/** Two networks named in a short text ask the reader to follow someone there. */
-const NETWORKS = /(?:facebook|twitter|instagram|youtube|linkedin|tiktok|pinterest|whatsapp|telegram)/gi;
-const NETWORKS_TEXT_CHARS_MAX = 200;
-
 /** The blocks with a sign: their own words, the name of an element around them, or the heading above them. */
 function signedBlocks(inside: readonly Block[], container: PageElement): ReadonlySet<Block> {
   const known = new Map<PageElement, boolean>();
@@ -167,17 +157,12 @@ function signedBlocks(inside: readonly Block[], container: PageElement): Readonl
   for (const block of inside) {
     const level = headingLevel(block);
     if (level > 0 && heading !== undefined && level <= heading.level) heading = undefined;
-    if (level > 0 && SIGN_HEADING.test(block.text)) heading ??= { level };
+    if (level > 0 && isSignHeading(block.text)) heading ??= { level };
     const isControl = block.controlChars > block.text.length * 0.5;
     const isText = isSignText(block.text) || isRights(block.text);
     if (heading !== undefined || isControl || isText || isNamed(block.element, container, known)) signed.add(block);
   }
   return signed;
-}
-
-function isSignText(text: string): boolean {
-  if (text.length <= SIGN_TEXT_CHARS_MAX && SIGN_TEXT.test(text)) return true;
-  return text.length <= NETWORKS_TEXT_CHARS_MAX && (text.match(NETWORKS)?.length ?? 0) > 1;
 }
 
 function isNamed(element: PageElement, container: PageElement, known: Map<PageElement, boolean>): boolean {

@@ -7,6 +7,7 @@ import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
 import { headingLevel, isInFrame, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
+import { isCredit, isPointer } from "./signs.ts";
 import { isChoices } from "./spoken.ts";
 
 /** Longer headings are paragraphs that are marked up as headings. */
@@ -227,7 +228,7 @@ export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageEle
   const found = new Map<Block, PageElement>();
   const figures = new Map<PageElement, boolean>();
   for (const block of blocks) {
-    if (block.text.length > CAPTION_CHARS_MAX) continue;
+    if (block.text.length > CAPTION_CHARS_MAX || isCredit(block.text) || isPointer(block)) continue;
     const figure = figureOf(block.element);
     if (figure === undefined) continue;
     const known = figures.get(figure) ?? isFigure(figure);

@@ -15,6 +15,7 @@ import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { setAside } from "./set-aside.ts";
+import { isCredit } from "./signs.ts";
 import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
 
@@ -307,7 +308,11 @@ function prune(
 ): void {
   const keptNodes = new Set<PageText>(unjudged);
   for (const block of kept) for (const node of block.nodes) keptNodes.add(node);
-  const share = shareOfKept(blocks, kept);
+  // The text around a picture tells whether it belongs to the content, not the name of its photographer.
+  const share = shareOfKept(
+    blocks.filter((block) => !isCredit(block.text)),
+    kept,
+  );
   const holding = new Set<PageElement>();
   const hold = (from: PageElement | null) => {
     for (let element = from; element !== null && !holding.has(element); element = element.parentNode)

@@ -4,6 +4,7 @@
 
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
+import { isPointer } from "./signs.ts";
 
 /** The factor for verdicts on marked text. Blocks of which the model was sure are still kept. */
 const DISCOUNT = 0.3;
@@ -45,7 +46,9 @@ const LABEL_REPEATS_MIN = 6;
 /** The verdicts, lowered for secondary text. */
 export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const known = new Map<PageElement, boolean>();
-  const isAside = blocks.map((block) => isWithin(block.element, known) || isRights(block.text) || isCodes(block.text));
+  const isAside = blocks.map(
+    (block) => isWithin(block.element, known) || isPointer(block) || isRights(block.text) || isCodes(block.text),
+  );
   let expected = 0;
   let aside = 0;
   for (const block of blocks) {
