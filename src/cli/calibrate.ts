@@ -15,6 +15,7 @@ import {
   readLabelledRows,
   runCalibration,
 } from "../decisions/calibration/calibrate.ts";
+import type { Calibration } from "../decisions/calibration/calibration.ts";
 import { reliabilitySvg, reliabilityText } from "../decisions/calibration/diagram.ts";
 import { readCalibrationFile } from "../decisions/calibration/file.ts";
 import { measurementOf } from "../decisions/calibration/measurement.ts";
@@ -78,7 +79,7 @@ export const calibrateCommand: Command = {
       const run = await measured(version, rows, { config, context, store });
       const made = flags.has("write") ? await write(store, { version, run, id: as, models }) : undefined;
       const out = flags.text("out");
-      if (out !== undefined) await Bun.write(out, `${JSON.stringify(run.calibration, undefined, 2)}\n`);
+      if (out !== undefined) await Bun.write(out, calibrationFile(run.calibration, version));
       const svg = flags.text("svg");
       if (svg !== undefined) await Bun.write(svg, reliabilitySvg(run.reports[0]!, made ?? version.id));
       print(context, { version, run, made });
@@ -153,6 +154,12 @@ function reasonOf(error: unknown): string {
   // The provider's own error is more useful to the operator than the text for clients.
   const cause = shown instanceof ApiError ? (shown.detail.cause ?? shown) : shown;
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+/** The text of a calibration file. It holds only for readings with the same prior. */
+function calibrationFile(calibration: Calibration, { spec: { prior } }: DecisionVersion): string {
+  const file: Calibration = prior === "content_free" ? { ...calibration, prior } : calibration;
+  return `${JSON.stringify(file, undefined, 2)}\n`;
 }
 
 async function write(

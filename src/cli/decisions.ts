@@ -3,7 +3,7 @@
 
 import { isoTime } from "../base/iso-time.ts";
 import { PromotionRefused, promoteVersion } from "../decisions/models/promote.ts";
-import { isOutdatedVersion } from "../decisions/models/versions.ts";
+import { correctionOf, isOutdatedVersion } from "../decisions/models/versions.ts";
 import { decisionStore } from "../store/decisions/decisions.ts";
 import { loadModels } from "./calibrate.ts";
 import type { Command, CommandGroup } from "./command.ts";
@@ -27,7 +27,7 @@ const list: Command = {
             .join(" "),
           backend: version.spec.kind,
           tier: version.tier,
-          calibration: version.calibration.method,
+          calibration: correctionOf(version),
           outdated: isOutdatedVersion(version),
           log_loss: rounded(after?.["logLoss"]),
           ece: rounded(after?.["ece"]),

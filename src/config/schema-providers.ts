@@ -196,9 +196,9 @@ const DecisionModel = entry("A version of a decision model.", {
     orders: integer("Orders in which the options are shown (logprobs, verbalized).", 2, { minimum: 1, maximum: 64 }),
     concurrency: integer("Concurrent upstream calls of one request.", 20, { minimum: 1, maximum: 256 }),
     prior: choice(
-      "Bias subtracted from each measurement (logprobs): content_free is the model's distribution over the options without a state, one more call for each order of a new question; for models biased towards positions or words, where there are no labelled rows.",
-      "none",
-      ["none", "content_free"],
+      "Bias subtracted from each measurement (logprobs): content_free is the model's distribution over the options without a state, one more call for each order of a new question; auto: content_free where there is no calibration, else what the calibration's rows were read with.",
+      "auto",
+      ["auto", "none", "content_free"],
     ),
     min_label_mass: number(
       "If the option labels have less probability in total, the request fails with 503: the model answered something else (logprobs).",

@@ -193,7 +193,7 @@ export interface DecisionVersionRow {
   readonly aliases: readonly string[];
   readonly backend: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
-  readonly calibration: "none" | "fitted";
+  readonly calibration: "none" | "prior" | "fitted";
   /** Null for a model that is offered because a provider lists it. */
   readonly created_at: string | null;
   /** Its upstream has begun to report another model name. */

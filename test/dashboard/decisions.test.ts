@@ -55,7 +55,7 @@ test("every version is listed with what is known against it", async () => {
     aliases: ["judge-latest", "judge-stable"],
     backend: "logprobs",
     routes: [{ provider: "sim", model: "open-weights-instruct-9b-q4" }],
-    calibration: "none",
+    calibration: "prior",
     measured: null,
     unfit: null,
   });

@@ -35,7 +35,7 @@ async function two(kind: "systemone" | "logprobs", first: Fake["answer"], second
   const routes = ["one", "two"].map((name, at) => ({ provider: name, model: "m", priority: at + 1 }));
   const gateway = await startGateway({
     providers: { one: provider(fakes[0]), two: provider(fakes[1]) },
-    decisions: { models: [{ id: "x-1.0.0", backend: { kind, routes, ...more } }] },
+    decisions: { models: [{ id: "x-1.0.0", backend: { kind, prior: "none", routes, ...more } }] },
   });
   open.push(gateway);
   const key = await gateway.key();

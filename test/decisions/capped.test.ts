@@ -15,7 +15,7 @@ test.each([
 ])("at most five alternatives, with the limits %p: the model is listed: %p", async (limits, listed) => {
   const engine = startSimulated({ beliefs: (_, options) => options.map(() => 0), top: 5 });
   open.push(engine);
-  const backend = { kind: "logprobs", limits, routes: [{ provider: "sim", model: "m" }] };
+  const backend = { kind: "logprobs", prior: "none", limits, routes: [{ provider: "sim", model: "m" }] };
   const gateway = await startGateway({
     health: { probe: "models" },
     providers: { sim: { kind: "openai", base_url: engine.url, discover: false } },

@@ -32,6 +32,7 @@ const config = () => ({
         id: "chosen-1.0.0",
         backend: {
           kind: "logprobs",
+          prior: "none",
           routes: [{ provider: "engine", model: "m" }],
           limits: { chosen_tokens: 128 },
         },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import type { BackendAnswer } from "../../src/decisions/backends/backend.ts";
+import type { BackendAnswer, BackendSpec } from "../../src/decisions/backends/backend.ts";
 import {
   decisionCostMicros,
   decisionWorstCaseMicros,
@@ -51,7 +51,7 @@ async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
           {
             id: "judge-1.0.0",
             prices: { input: 3 },
-            backend: { kind: "logprobs", routes: [{ provider: "chat", model: "sim-1" }] },
+            backend: { kind: "logprobs", prior: "none", routes: [{ provider: "chat", model: "sim-1" }] },
           },
         ],
       },
@@ -106,14 +106,16 @@ test("a text model's worst case is every question in every order of its options"
     questions: ["a", "b"].map((key) => ({ key, type: "noul" as const, instructions: "Is it?", options: [] })),
     names: { state: "state", of: (param: string) => param },
   };
-  const worst = (kind: "systemone" | "logprobs", provider: string, price?: number) => {
+  const worst = (kind: "systemone" | "logprobs", provider: string, price?: number, more: Partial<BackendSpec> = {}) => {
     const { spec, ...rest } = version(kind, price);
     const routes = [{ provider, model: "m", path: "", priority: 1, weight: 1 }];
-    return decisionWorstCaseMicros(asked, { ...rest, spec: { ...spec, routes } }, deps);
+    return decisionWorstCaseMicros(asked, { ...rest, spec: { ...spec, routes, ...more } }, deps);
   };
   const once = await worst("systemone", "own", 2);
   expect(once).toBeGreaterThan(0);
   expect(await worst("logprobs", "oa")).toBe(once * 4);
+  // And once more without the state, for a prior.
+  expect(await worst("logprobs", "oa", undefined, { prior: "content_free" })).toBe(once * 8);
   expect(await worst("logprobs", "own")).toBe(0);
   expect(await worst("systemone", "own")).toBe(0);
 });

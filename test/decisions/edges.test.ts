@@ -20,7 +20,7 @@ beforeAll(async () => {
   const retry = { attempts: 1 };
   const model = (id: string, kind: string, provider: string, limits = {}) => ({
     id,
-    backend: { kind, limits, routes: [{ provider, model: "m" }] },
+    backend: { kind, prior: "none", limits, routes: [{ provider, model: "m" }] },
   });
   gateway = await startGateway({
     providers: {

@@ -34,7 +34,12 @@ async function silent(timeout: string): Promise<Silent> {
   const model = (id: string, kind: string, concurrency: number) => ({
     id,
     prices: { input: 1000 },
-    backend: { kind, concurrency, routes: [{ provider: kind === "logprobs" ? "chat" : "native", model: "m" }] },
+    backend: {
+      kind,
+      prior: "none",
+      concurrency,
+      routes: [{ provider: kind === "logprobs" ? "chat" : "native", model: "m" }],
+    },
   });
   const gateway = await startGateway({
     server: { request_timeout: timeout },

@@ -15,7 +15,10 @@ beforeAll(async () => {
     retry: { attempts: 1 },
     breaker: { failures: 1000 },
   });
-  const model = (id: string, kind: string) => ({ id, backend: { kind, routes: [{ provider: id, model: "up-1" }] } });
+  const model = (id: string, kind: string) => ({
+    id,
+    backend: { kind, prior: "none", routes: [{ provider: id, model: "up-1" }] },
+  });
   gateway = await startGateway({
     providers: {
       native: provider("systemone"),

@@ -17,10 +17,10 @@ describe.skipIf(typeof engine === "string")("a real engine, optional", () => {
       decisions: {
         models: [
           // The weights are random, so any token may be the most probable one.
-          { id: "letters-1.0.0", backend: { kind: "logprobs", routes, min_label_mass: 0 } },
+          { id: "letters-1.0.0", backend: { kind: "logprobs", prior: "none", routes, min_label_mass: 0 } },
           {
             id: "chosen-1.0.0",
-            backend: { kind: "logprobs", routes, limits: { chosen_tokens: 255 }, min_label_mass: 0 },
+            backend: { kind: "logprobs", prior: "none", routes, limits: { chosen_tokens: 255 }, min_label_mass: 0 },
           },
         ],
       },

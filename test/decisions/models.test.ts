@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";
-import { UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
+import type { BackendSpec } from "../../src/decisions/backends/backend.ts";
+import { type Calibration, UNCALIBRATED } from "../../src/decisions/calibration/calibration.ts";
 import { DecisionModels, type DecisionModelsDeps } from "../../src/decisions/models/models.ts";
 import { type DecisionModelConfig, recalibrated, rowOf, versionOfConfig } from "../../src/decisions/models/versions.ts";
 import type { StoredVersion } from "../../src/store/decisions/decisions.ts";
@@ -75,6 +76,48 @@ test("an entry under the id of a version that was calibrated from another is rep
   await models.load();
   expect(models.find("judge-1.1.0")?.calibration).toEqual(fitted);
   expect(problems).toEqual([expect.stringContaining('"judge-1.1.0" is the id of a version')]);
+});
+
+test.each<["auto" | "none" | "content_free", "none" | "content_free" | undefined, boolean]>([
+  ["auto", "content_free", false],
+  // Versions of earlier releases, in which the default was none.
+  ["auto", "none", false],
+  ["auto", undefined, false],
+  ["none", undefined, false],
+  ["none", "content_free", true],
+  ["content_free", "none", true],
+])("an entry with the prior %s over a stored version with %s: edited is %s", async (given, stored, edited) => {
+  const letters = (prior: typeof given) => {
+    const { backend, ...rest } = entry("judge-1.0.0");
+    return { ...rest, backend: { ...backend, kind: "logprobs", prior } };
+  };
+  const { models, rows, problems } = setUp([letters(given)]);
+  const row = rowOf(versionOfConfig(letters(stored ?? "none"), UNCALIBRATED));
+  const { prior: _, ...spec } = row.record["spec"] as BackendSpec;
+  rows.push({
+    ...row,
+    record: { ...row.record, spec: stored === undefined ? spec : { ...spec, prior: stored } },
+    createdAtMs: 1,
+  });
+  await models.load();
+  expect([problems.length > 0, models.find("judge-1.0.0")?.edited]).toEqual([edited, edited]);
+  expect(models.find("judge-1.0.0")?.spec.prior).toBe(stored as "none");
+});
+
+test.each<[string, "auto" | "none" | "content_free", Partial<Calibration>, string]>([
+  ["logprobs", "auto", {}, "content_free"],
+  ["logprobs", "auto", { method: "fitted" }, "none"],
+  ["logprobs", "auto", { method: "fitted", prior: "content_free" }, "content_free"],
+  ["logprobs", "none", {}, "none"],
+  ["logprobs", "content_free", { method: "fitted" }, "content_free"],
+  ["verbalized", "auto", {}, "none"],
+  ["systemone", "auto", {}, "none"],
+])("%s with the prior %s and the calibration %p has %s", (kind, prior, calibration, has) => {
+  const { backend, ...rest } = entry("judge-1.0.0");
+  const made = versionOfConfig({ ...rest, backend: { ...backend, kind, prior } }, { ...UNCALIBRATED, ...calibration });
+  expect(made.spec.prior).toBe(has as "none");
+  // Its successor keeps what its rows were read with.
+  expect(recalibrated(made, "judge-1.1.0", { method: "fitted", buckets: {} }).spec.prior).toBe(has as "none");
 });
 
 test("an outdated read does not overwrite the result of a later one", async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
         models: [
           {
             id: "judge-1.0.0",
-            backend: { kind: "logprobs", prior: "content_free", routes: [{ provider: "chat", model: "sim-1" }] },
+            backend: { kind: "logprobs", routes: [{ provider: "chat", model: "sim-1" }] },
           },
         ],
       },

@@ -11,10 +11,12 @@ import {
   worthsOf,
 } from "../../scripts/decisions/consistent.ts";
 import { FakeClock } from "../../src/base/clock.ts";
+import type { ChatResult } from "../../src/chat/result.ts";
 import type { Upstream } from "../../src/decisions/backends/backend.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
 import { Priors, type PriorsDeps } from "../../src/decisions/backends/prior.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
+import { massReason, probeEngine } from "../../src/decisions/models/engine-probe.ts";
 
 /** The model prefers both ends of the list. Asking in two orders does not cancel this. */
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);
@@ -111,6 +113,20 @@ test("the calls that make a prior are a part of what the request spent", async (
     [4, 800],
     [0, 400],
   ]);
+});
+
+test("a probe of the engine makes none", async () => {
+  const { upstream } = consistentUpstream(habits);
+  const letters = Array.from({ length: 20 }, (_, at) => ({ token: String.fromCharCode(65 + at), logprob: -3 }));
+  const block = { type: "text", text: "A", logprobs: [{ ...letters[0], top_logprobs: letters }] };
+  const result = { choices: [{ index: 0, blocks: [block] }] } as unknown as ChatResult;
+  const stateless: boolean[] = [];
+  const chat: Upstream["chat"] = async (requestFor, read) => {
+    stateless.push(isStateless(requestFor(SPEC.routes[0]!)));
+    return read({ result, route: SPEC.routes[0]! });
+  };
+  expect(await probeEngine(FREED, { ...upstream, chat })).toBe(massReason(0.0995));
+  expect(stateless).toEqual([false]);
 });
 
 test("a prior that does not come delays neither its question nor the next one", async () => {

@@ -31,9 +31,9 @@ beforeAll(async () => {
     },
     decisions: {
       models: [
-        { id: "letters-1.0.0", backend: { kind: "logprobs", routes, min_label_mass: 0.1 } },
-        { id: "single-1.0.0", backend: { kind: "logprobs", routes, orders: 1 } },
-        { id: "narrow-1.0.0", backend: { kind: "logprobs", routes, limits: { top_logprobs: 5 } } },
+        { id: "letters-1.0.0", backend: { kind: "logprobs", prior: "none", routes, min_label_mass: 0.1 } },
+        { id: "single-1.0.0", backend: { kind: "logprobs", prior: "none", routes, orders: 1 } },
+        { id: "narrow-1.0.0", backend: { kind: "logprobs", prior: "none", routes, limits: { top_logprobs: 5 } } },
         { id: "written-1.0.0", backend: { kind: "verbalized", routes } },
       ],
     },
@@ -194,7 +194,9 @@ describe("log-probabilities of letters", () => {
     const own = await startGateway({
       providers: { engine: { preset, kind: "openai", base_url: upstream.url, api_key: "k", discover: false } },
       decisions: {
-        models: [{ id: "j-1", backend: { kind: "logprobs", routes: [{ provider: "engine", model: "m" }] } }],
+        models: [
+          { id: "j-1", backend: { kind: "logprobs", prior: "none", routes: [{ provider: "engine", model: "m" }] } },
+        ],
       },
     });
     try {

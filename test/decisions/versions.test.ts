@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { readCalibrationFile } from "../../src/decisions/calibration/file.ts";
 import { readMeasurement } from "../../src/decisions/calibration/measurement.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { WITHOUT_CALIBRATION as NONE, nextVersionId, versionOfConfig } from "../../src/decisions/models/versions.ts";
@@ -54,8 +55,9 @@ beforeAll(async () => {
           {
             id: "judge-1.0.0",
             aliases: ["judge-latest"],
-            backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] },
+            backend: { kind: "logprobs", prior: "none", routes: [{ provider: "sim", model: "sim-1" }] },
           },
+          { id: "free-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] } },
           { id: "pinned-1.0.0", backend: { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] } },
         ],
       },
@@ -151,7 +153,23 @@ test("a report for people, a file and a picture", async () => {
   for (const word of ["accuracy", "majority rate", "log-loss", "Brier", "ECE", "% said"])
     expect(run.out).toContain(word);
   expect(await Bun.file(svg).text()).toStartWith("<svg");
-  expect((await Bun.file(out).json()).method).toBe("fitted");
+  const file = await Bun.file(out).json();
+  expect([file.method, file.prior]).toEqual(["fitted", undefined]);
+});
+
+test("a file says with which prior its rows were read", async () => {
+  const out = join(dir, "with-prior.json");
+  const run = await runCommand(dir, [
+    "calibrate",
+    "--model",
+    "free-1.0.0",
+    "--data",
+    join(dir, "rows.jsonl"),
+    "--out",
+    out,
+  ]);
+  expect([run.code, run.err]).toEqual([0, ""]);
+  expect(await readCalibrationFile(out)).toMatchObject({ method: "fitted", prior: "content_free" });
 });
 
 async function addVersion(version: Awaited<ReturnType<typeof storedVersions>>[number]) {
@@ -269,7 +287,10 @@ test("an upstream that answers with another version is reported, and its answer 
 
 test("a stored version that was calibrated with other prompts is reported", async () => {
   const own = tempDir();
-  const model = { id: "p-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "sim", model: "sim-1" }] } };
+  const model = {
+    id: "p-1.0.0",
+    backend: { kind: "logprobs", prior: "none", routes: [{ provider: "sim", model: "sim-1" }] },
+  };
   const config = {
     providers: { sim: { kind: "openai", base_url: "http://127.0.0.1:9/v1", discover: false } },
     decisions: { models: [model] },

@@ -32,6 +32,8 @@ export interface BucketParameters {
 /** The calibration of a version, by `bucketOf`. */
 export interface Calibration {
   readonly method: "none" | "fitted";
+  /** The prior of the readings on which it was fitted, in a file; stored versions state it beside the calibration. */
+  readonly prior?: "content_free";
   readonly buckets: Readonly<Record<string, BucketParameters>>;
 }
 
@@ -129,7 +131,7 @@ export function observationOf(probabilities: readonly number[], revision?: numbe
 /** Parses a calibration from a file or from the store; undefined if it is invalid. */
 export function readCalibration(value: unknown): Calibration | undefined {
   if (typeof value !== "object" || value === null) return undefined;
-  const { method, buckets } = value as { method?: unknown; buckets?: unknown };
+  const { method, buckets, prior } = value as { method?: unknown; buckets?: unknown; prior?: unknown };
   if ((method !== "none" && method !== "fitted") || typeof buckets !== "object" || buckets === null) return undefined;
   const sound = Object.values(buckets).every((bucket: Partial<BucketParameters> | null) => {
     if (typeof bucket !== "object" || bucket === null) return false;
@@ -140,5 +142,6 @@ export function readCalibration(value: unknown): Calibration | undefined {
     const gains = Object.values(positions ?? {});
     return Number.isFinite(rows) && gains.every((row) => Array.isArray(row) && row.every(Number.isFinite));
   });
-  return sound ? { method, buckets: buckets as Calibration["buckets"] } : undefined;
+  if (!sound) return undefined;
+  return { method, buckets: buckets as Calibration["buckets"], ...(prior === "content_free" ? { prior } : {}) };
 }

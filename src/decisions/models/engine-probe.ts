@@ -12,8 +12,8 @@ export const MASS_FIT = 0.9;
 
 /** Why the engine is unfit; "" if it is fit, undefined if it could not be asked. */
 export async function probeEngine(asked: BackendSpec, upstream: Upstream): Promise<string | undefined> {
-  // The probe has a bound of its own for the total probability, and its own text about it.
-  const spec = { ...asked, orders: 1, minLabelMass: 0 };
+  // The probe has a bound of its own for the total probability, and its own text about it. Biases do not matter to it.
+  const spec = { ...asked, orders: 1, minLabelMass: 0, prior: "none" as const };
   const ask = (state: string, questions: readonly Question[]) =>
     backendOf(spec).answer({ state, questions, spec }, upstream);
   try {

@@ -8,7 +8,7 @@ import { type Measurement, readMeasurement } from "../calibration/measurement.ts
 import type { QuestionType } from "../questions.ts";
 import { type DecisionSnapshot, outdated } from "./models.ts";
 import { reasonAgainst } from "./promote.ts";
-import { type DecisionVersion, isAsStored, isOutdatedVersion } from "./versions.ts";
+import { correctionOf, type DecisionVersion, isAsStored, isOutdatedVersion } from "./versions.ts";
 import type { DecisionHealth } from "./watch.ts";
 
 /** The parameters for one type of question and number of options. */
@@ -36,7 +36,7 @@ export interface ShownVersion {
   readonly hash: string;
   /** Null for a model that is offered because a provider lists it. */
   readonly createdAtMs: number | null;
-  readonly calibration: "none" | "fitted";
+  readonly calibration: "none" | "prior" | "fitted";
   /** By type of question, then by number of options; empty without a fit. */
   readonly parameters: readonly ShownParameters[];
   /** The dataset, accuracy, majority rate, log loss, Brier score, calibration error with its interval, and reliability bins. */
@@ -80,7 +80,7 @@ export function decisionOverview(
     inputPrice: priceOf(version),
     hash: version.hash,
     createdAtMs: version.createdAtMs,
-    calibration: version.calibration.method,
+    calibration: correctionOf(version),
     parameters: parametersOf(version),
     measured: readMeasurement(version.metrics) ?? null,
     sightings: sightings.filter((one) => one.version === version.id).map(({ version: _, ...seen }) => seen),

@@ -42,8 +42,10 @@ export async function decisionWorstCaseMicros(
   const prices = version.spec.routes.flatMap((route) => pricesOf(version, route, deps) ?? []);
   if (prices.length === 0) return 0;
   const counted = await (await measure(asked))();
-  // A text model reads the state again for each question and for each order of its options.
-  const calls = backendOf(version.spec).asText ? asked.questions.length * Math.max(1, version.spec.orders) : 1;
+  // A text model reads the state again for each question and for each order of its options. A prior may need as many calls.
+  const { orders, prior } = version.spec;
+  const each = Math.max(1, orders) * (prior === "content_free" ? 2 : 1);
+  const calls = backendOf(version.spec).asText ? asked.questions.length * each : 1;
   const inputTokens = Math.ceil((counted + PROMPT_TOKENS) * VOCABULARY_FACTOR) * calls;
   return Math.max(...prices.map((each) => worstCostMicros(each, { inputTokens, outputTokens: 0 })));
 }

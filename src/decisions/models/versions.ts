@@ -38,6 +38,8 @@ export interface DecisionVersion {
   readonly floating?: boolean;
   /** Whether the demo inside the program answers, which is never used unless it is asked for by its name. */
   readonly embedded?: boolean;
+  /** Whether the configuration leaves the prior to the program, so that a stored version may have either. */
+  readonly anyPrior?: boolean;
   /** Whether its entry in the configuration has changed. */
   readonly edited?: boolean;
   /** The measurements of its calibration. */
@@ -54,7 +56,7 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     orders: backend.orders,
     concurrency: backend.concurrency,
     revision: REVISION,
-    prior: backend.prior,
+    prior: backend.prior === "auto" ? priorFor(backend.kind, calibration) : backend.prior,
     minLabelMass: backend.minLabelMass,
   };
   return {
@@ -68,8 +70,20 @@ export function versionOfConfig(entry: DecisionModelConfig, calibration: Calibra
     inputPrice: entry.prices?.input,
     hash: hashOf(spec, calibration),
     createdAtMs: null,
+    ...(backend.prior === "auto" ? { anyPrior: true } : {}),
     metrics: null,
   };
+}
+
+/** Without labelled rows, the prior is the only known bias. A calibration holds for readings like those it was fitted on. */
+function priorFor(kind: string, { method, prior }: Calibration): "none" | "content_free" {
+  if (backendOf({ kind }).readsLogprobs !== true) return "none";
+  return method === "none" ? "content_free" : (prior ?? "none");
+}
+
+/** What is done to the probabilities of a version: they are fitted on rows, corrected by a prior, or left as they are. */
+export function correctionOf({ calibration, spec }: DecisionVersion): "none" | "prior" | "fitted" {
+  return calibration.method === "none" && spec.prior === "content_free" ? "prior" : calibration.method;
 }
 
 /** A version for a model of a provider's list, under its name there. */
@@ -158,7 +172,9 @@ export function renewed(version: DecisionVersion): DecisionVersion {
 
 /** Whether the entry differs from the stored version with its id, apart from the revision. */
 export function isEdited(stored: DecisionVersion, entry: DecisionVersion): boolean {
-  return hashOf({ ...entry.spec, revision: stored.spec.revision }, entry.calibration) !== stored.hash;
+  const { revision, prior } = stored.spec;
+  const spec = { ...entry.spec, revision, ...(entry.anyPrior === true ? { prior } : {}) };
+  return hashOf(spec, entry.calibration) !== stored.hash;
 }
 
 /** The row in which a version is stored. */

@@ -88,12 +88,14 @@ const COLUMNS: readonly Column<DecisionVersionRow>[] = [
   { head: "ECE", class: "number", cell: ({ measured }) => (measured === null ? "–" : percent(measured.ece)) },
 ];
 
+const CALIBRATIONS = { none: "Not calibrated", prior: "Corrected by a prior", fitted: "Calibrated" } as const;
+
 /** Short labels for conditions that an operator should know. */
 export function VersionState({ of: version }: { of: DecisionVersionRow }) {
   return (
     <span class="badges">
       {version.unfit === null ? <Badge kind="ok">Listed</Badge> : <Badge kind="danger">Taken out</Badge>}
-      {version.calibration === "fitted" ? <Badge>Calibrated</Badge> : <Badge>Not calibrated</Badge>}
+      <Badge>{CALIBRATIONS[version.calibration]}</Badge>
       {version.outdated && <Badge kind="warn">Outdated</Badge>}
       {version.drifted && <Badge kind="warn">Drifted</Badge>}
       {version.worse !== null && <Badge kind="warn">Worse than before</Badge>}
