@@ -81,12 +81,7 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   const reconfigure = () => {
     const config = deps.config();
-    const next = new Map<string, Provider>();
-    for (const entry of config.providers) {
-      const provider = configureProvider(entry);
-      if (provider !== undefined) next.set(entry.name, provider);
-    }
-    providers = next;
+    providers = configured(config);
     const watched = config.providers.filter((provider) => !isEmbedded(provider));
     breakers.configure(new Map(watched.map(({ name, breaker }) => [name, breaker])));
     rebuild();
@@ -126,6 +121,15 @@ export function createFleet(deps: FleetDeps): Fleet {
       wellKnown.stop();
     },
   };
+}
+
+function configured({ providers: entries }: Config): Map<string, Provider> {
+  const providers = new Map<string, Provider>();
+  for (const entry of entries) {
+    const provider = configureProvider(entry);
+    if (provider !== undefined) providers.set(entry.name, provider);
+  }
+  return providers;
 }
 
 function embeddedLists({ providers: entries }: Config, providers: ReadonlyMap<string, Provider>) {
