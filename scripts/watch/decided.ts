@@ -80,7 +80,6 @@ export const DECIDED: Decided = {
       "a sign of progress": "response.compaction.compacting",
     },
   },
-  "openai responses incomplete reason": { translated: { [ORDINARY]: "max_messages steered" } },
   "@anthropic-ai/sdk count parameter": {
     translated: {
       "": "messages model output_config system thinking tool_choice tools context_management output_format",
@@ -132,8 +131,7 @@ export const DECIDED: Decided = {
   },
   "@anthropic-ai/sdk error code": {
     passed: {
-      "with `invalid_request`": `claude_code_key_creator_not_member claude_code_version_too_old cmek_key_disabled
-        cmek_key_network_blocked organization_on_hold organization_type_not_supported parent_organization_required
+      "with `invalid_request`": `claude_code_key_creator_not_member claude_code_version_too_old
         request_body_encoding_invalid request_body_encoding_unsupported request_body_too_large_after_decoding
         available_tools_limit_exceeded compaction_block_ambiguous compaction_block_misplaced compaction_content_mismatch
         compaction_incomplete_turn compaction_nothing_to_summarize compaction_signature_invalid

@@ -32,6 +32,11 @@ const WORDS: Readonly<Record<string, AnswerFaultCode>> = Object.fromEntries([
   ),
   ...sayings("provider_auth_failed", "UNAUTHENTICATED PERMISSION_DENIED"),
   ...sayings("provider_auth_failed", "contract_spend_limit_reached credit_balance_too_low payment_required"),
+  ...sayings(
+    "provider_auth_failed",
+    "organization_on_hold organization_type_not_supported parent_organization_required",
+  ),
+  ...sayings("provider_auth_failed", "cmek_key_disabled cmek_key_network_blocked"),
   ...sayings("provider_model_missing", "404 not_found_error model_not_found NOT_FOUND"),
   ...sayings("provider_timeout", "408 504 timeout_error DEADLINE_EXCEEDED"),
   ...sayings("provider_rate_limited", "429 rate_limit_exceeded rate_limit_error insufficient_quota RESOURCE_EXHAUSTED"),

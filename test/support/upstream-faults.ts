@@ -90,6 +90,16 @@ export const REFUSAL_CODES = [
   "invalid_prompt",
 ] as const;
 
+/** Codes with which vendors refuse every request of the operator's account. */
+const ACCOUNT_CODES = [
+  "contract_spend_limit_reached",
+  "organization_on_hold",
+  "organization_type_not_supported",
+  "parent_organization_required",
+  "cmek_key_disabled",
+  "cmek_key_network_blocked",
+] as const;
+
 const byPolicy = (code: string, status = 400): FaultCase => ({
   name: `${status} ${code}`,
   words: refused(status, { code }),
@@ -152,13 +162,13 @@ export const HTTP_FAULTS: readonly FaultCase[] = [
     told: { status: 502, code: "provider_auth_failed" },
     counts: false,
   },
-  {
-    name: "400 of the operator's contract",
-    words: refused(400, { code: "contract_spend_limit_reached" }),
+  ...ACCOUNT_CODES.map((code) => ({
+    name: `400 of the operator's account, ${code}`,
+    words: refused(400, { code }),
     told: { status: 502, code: "provider_auth_failed" },
     counts: false,
     plain: { status: 400, code: "invalid_request", says: SAYS },
-  },
+  })),
   {
     name: "400 for the size of an image",
     words: refused(400, { code: "image_dimensions_too_large" }),

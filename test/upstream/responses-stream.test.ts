@@ -163,6 +163,8 @@ describe("public failures", () => {
 
   test.each([
     ["max_output_tokens", "length"],
+    ["max_messages", "length"],
+    ["steered", "length"],
     ["content_filter", "content_filter"],
     ["later_word", "unknown"],
   ] as const)("incomplete for %s is %s", (reason, expected) => {

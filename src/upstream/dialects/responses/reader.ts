@@ -13,6 +13,9 @@ import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../
 import { openaiError } from "../openai-error.ts";
 import { type DeltaKind, indexIn, type OutputItem, openItem, type Sink } from "./items.ts";
 
+/** Reasons of answers that were cut. Steering, which is only possible over WebSocket, cuts one for another. */
+const CUT: ReadonlySet<string> = new Set(["max_output_tokens", "max_tokens", "max_messages", "steered"]);
+
 /** An item, with the values by which events refer to it. */
 interface Held {
   item: OutputItem;
@@ -219,7 +222,7 @@ export class ResponsesReader implements EventReader {
 
   #reason(status: string, raw: string): FinishReason {
     if (status !== "incomplete") return this.#calledTools ? "tool_calls" : "stop";
-    if (raw === "max_output_tokens" || raw === "max_tokens") return "length";
+    if (CUT.has(raw)) return "length";
     return raw === "content_filter" ? "content_filter" : "unknown";
   }
 
