@@ -34,8 +34,8 @@ export interface HourlyReport {
 /** Percentiles of the latency of answered requests in a span, in milliseconds; null where there were none. */
 export interface LatencyView {
   readonly p50_ms: number | null;
-  readonly p99_ms: number | null;
+  readonly p95_ms: number | null;
   /** Milliseconds to the first byte of streams. */
   readonly first_byte_p50_ms: number | null;
-  readonly first_byte_p99_ms: number | null;
+  readonly first_byte_p95_ms: number | null;
 }

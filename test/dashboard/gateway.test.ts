@@ -150,12 +150,12 @@ test("how fast answers were is told of everybody, by the day and by the hour", a
   spend(app, 0, { accountId: other, model: "gamma", latencyMs: 1_000_000 });
   const { latency } = (await boss.get("/admin/usage?days=7")).json;
   expect(latency.p50_ms).toBeLessThan(10_000);
-  expect(latency.p99_ms).toBeGreaterThan(800_000);
+  expect(latency.p95_ms).toBeGreaterThan(800_000);
   const after = await hours();
   expect(after.hours).toHaveLength(24);
   expect(after.hours.at(-1)).toBe(new Date(app.clock.now()).toISOString().slice(0, 13));
   expect(after.total.requests - before.total.requests).toBe(4);
-  expect(after.latency.p99_ms).toBeGreaterThan(800_000);
+  expect(after.latency.p95_ms).toBeGreaterThan(800_000);
   const isGamma = ({ model }: { model: string }) => model === "gamma";
   expect(after.cells.filter(isGamma)).toMatchObject([{ hour: after.hours.at(-1), requests: 4 }]);
   expect((await hours("?hours=1")).hours).toHaveLength(1);

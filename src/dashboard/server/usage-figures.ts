@@ -55,9 +55,9 @@ export function latencyView(rows: readonly LatencyBucket[]): LatencyView {
   const first = answered.map(({ bucket, firstBytes }) => ({ bucket, count: firstBytes }));
   return {
     p50_ms: percentileMs(whole, 0.5),
-    p99_ms: percentileMs(whole, 0.99),
+    p95_ms: percentileMs(whole, 0.95),
     first_byte_p50_ms: percentileMs(first, 0.5),
-    first_byte_p99_ms: percentileMs(first, 0.99),
+    first_byte_p95_ms: percentileMs(first, 0.95),
   };
 }
 

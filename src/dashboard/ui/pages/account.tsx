@@ -63,7 +63,7 @@ function Profile() {
         </dd>
         <dt>Plan</dt>
         <dd>
-          <span class="capital">{who.tier}</span>, {who.tier_rpm} requests a minute for each key
+          <span class="capital">{who.tier}</span>, {who.tier_rpm.toLocaleString("en")} requests a minute for each key
         </dd>
         <dt>Storage</dt>
         <dd>

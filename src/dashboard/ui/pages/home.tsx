@@ -54,7 +54,7 @@ export function HomePage() {
         </div>
         <div>
           <dt>
-            <a href={hrefOf("/models")}>Models of your plan</a>
+            <a href={hrefOf("/models")}>Chat models of your plan</a>
           </dt>
           <dd>{models?.filter(({ usable }) => usable).length ?? "–"}</dd>
         </div>

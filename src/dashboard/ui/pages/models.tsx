@@ -3,10 +3,9 @@
 import type { MemberModelView } from "../../contract.ts";
 import { CopyButton } from "../parts/copy.tsx";
 import { HealthBadge } from "../parts/model-health.tsx";
-import { CONTEXT, ModelName, ModelPage } from "../parts/model-table.tsx";
+import { CONTEXT, MODEL_PRICE, ModelName, ModelPage } from "../parts/model-table.tsx";
 import { Badge } from "../parts/notice.tsx";
 import type { Column } from "../parts/table.tsx";
-import { usd } from "../parts/time.tsx";
 import { hrefOf } from "../router.ts";
 import { profile } from "../session.ts";
 
@@ -60,7 +59,7 @@ const COLUMNS: readonly Column<MemberModelView>[] = [
     cell: ({ status }) => (status === null ? <span>not checked</span> : <HealthBadge health={status} />),
   },
   CONTEXT,
-  { head: "Price per M", title: "US dollars per million tokens, in and out", cell: (model) => <Price of={model} /> },
+  MODEL_PRICE,
   {
     head: "Actions",
     actions: true,
@@ -81,13 +80,3 @@ const COLUMNS: readonly Column<MemberModelView>[] = [
     ),
   },
 ];
-
-function Price({ of: { prices } }: { of: MemberModelView }) {
-  if (prices === null) return <span>no price</span>;
-  return (
-    <span>
-      {usd(prices.input)} in, {usd(prices.output)} out
-      {prices.varies && <abbr title="Long prompts cost more"> +</abbr>}
-    </span>
-  );
-}

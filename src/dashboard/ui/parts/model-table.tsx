@@ -7,7 +7,7 @@ import { query } from "../router.ts";
 import { Empty, Notice } from "./notice.tsx";
 import { choose } from "./span.tsx";
 import { type Column, Table } from "./table.tsx";
-import { short } from "./time.tsx";
+import { short, usd } from "./time.tsx";
 import { Title } from "./title.tsx";
 
 /** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
@@ -78,4 +78,16 @@ export const CONTEXT: Column<ModelRow> = {
   head: "Context",
   class: "number",
   cell: ({ context_length: context }) => (context === null ? "–" : short(context)),
+};
+
+/** The price, in the same words as on every page. */
+export const MODEL_PRICE: Column<Pick<MemberModelView, "prices">> = {
+  head: "Price per M",
+  title: "US dollars per million tokens, in and out",
+  cell: ({ prices }) => (
+    <span>
+      {prices === null ? "no price" : `${usd(prices.input)} in, ${usd(prices.output)} out`}
+      {prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
+    </span>
+  ),
 };

@@ -16,10 +16,9 @@ export interface Column<Row, State = undefined> {
   readonly label?: string | null;
   /** Classes of the heading and the cells: `number` aligns to the right. */
   readonly class?: string;
-  /** Further classes of a cell. */
-  readonly classOf?: (row: Row) => string | undefined;
   /** The whole text of a cell that may be cut. */
   readonly whole?: (row: Row) => string;
+  /** The content; "–" stands for nothing, and is left out on a narrow screen. */
   readonly cell: (row: Row, state: State) => ComponentChildren;
 }
 
@@ -113,8 +112,9 @@ function Line<Row, State>({ row, table }: { row: Row; table: TableProps<Row, Sta
 
 function Cell<Row, State>(props: { column: Column<Row, State>; row: Row; state: State; isName: boolean }) {
   const { column, row, state, isName } = props;
-  const names = [column.class, column.actions && "actions", column.classOf?.(row)].filter(Boolean).join(" ");
-  const shared = { class: names || undefined, title: column.whole?.(row), children: column.cell(row, state) };
+  const children = column.cell(row, state);
+  const names = [column.class, column.actions && "actions", children === "–" && "nil"].filter(Boolean).join(" ");
+  const shared = { class: names || undefined, title: column.whole?.(row), children };
   if (isName) return <th scope="row" {...shared} />;
   const label = column.actions === true || column.label === null ? undefined : (column.label ?? column.head);
   return <td data-label={label} {...shared} />;

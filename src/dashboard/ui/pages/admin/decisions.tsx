@@ -57,16 +57,18 @@ const COLUMNS: readonly Column<DecisionVersionRow>[] = [
   },
   {
     head: "Aliases",
-    cell: ({ aliases }) => (
-      <span class="badges">
-        {aliases.map((alias) => (
-          <Badge key={alias} kind="info">
-            {alias}
-          </Badge>
-        ))}
-        {aliases.length === 0 && "–"}
-      </span>
-    ),
+    cell: ({ aliases }) =>
+      aliases.length === 0 ? (
+        "–"
+      ) : (
+        <span class="badges">
+          {aliases.map((alias) => (
+            <Badge key={alias} kind="info">
+              {alias}
+            </Badge>
+          ))}
+        </span>
+      ),
   },
   { head: "Backend", cell: ({ backend }) => backend },
   {

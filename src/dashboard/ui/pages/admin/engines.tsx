@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<EngineView, ReturnType<typeof useTest>>[] = [
   },
   { head: "Searches", cell: ({ categories }) => categories.join(", ") },
   { head: "State", cell: (engine) => <State of={engine} /> },
-  { head: "Last answer", cell: ({ last_ok_at: at }) => (at === null ? "None" : <When iso={at} />) },
+  { head: "Last answer", cell: ({ last_ok_at: at }) => (at === null ? "–" : <When iso={at} />) },
   { head: "Test", actions: true, cell: ({ name }, test) => <TestButton test={test} of={name} /> },
 ];
 

@@ -129,11 +129,15 @@ function Providers({ providers }: { providers: GatewayView["providers"] }) {
 }
 
 type ProviderRow = GatewayView["providers"][number];
+type Breaker = NonNullable<ProviderRow["breaker"]>;
 
 const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
   { head: "Provider", class: "long", cell: ({ name }) => name },
   { head: "Kind", cell: ({ kind }) => kind },
-  { head: "Breaker", cell: (provider) => <Breaker of={provider} /> },
+  {
+    head: "Breaker",
+    cell: ({ breaker, last_error: last }) => (breaker === null ? "–" : <BreakerState of={breaker} last={last} />),
+  },
   { head: "Current failures", class: "number", cell: ({ breaker }) => breaker?.failures ?? "–" },
   {
     head: "Last failure",
@@ -150,8 +154,7 @@ const PROVIDER_COLUMNS: readonly Column<ProviderRow>[] = [
   { head: "Models", class: "number", cell: ({ models }) => models },
 ];
 
-function Breaker({ of: { breaker, last_error: last } }: { of: ProviderRow }) {
-  if (breaker === null) return <>–</>;
+function BreakerState({ of: breaker, last }: { of: Breaker; last: ProviderRow["last_error"] }) {
   const refused = isRefused(breaker, last);
   const word = breaker.state === "half_open" ? "half open" : breaker.state;
   return (
@@ -163,7 +166,7 @@ function Breaker({ of: { breaker, last_error: last } }: { of: ProviderRow }) {
 }
 
 /** A refused key opens no breaker although all calls fail, so the last failure is checked. */
-function isRefused(breaker: NonNullable<ProviderRow["breaker"]>, last: ProviderRow["last_error"]): boolean {
+function isRefused(breaker: Breaker, last: ProviderRow["last_error"]): boolean {
   return breaker.state === "closed" && last?.kind === "auth" && !last.over;
 }
 

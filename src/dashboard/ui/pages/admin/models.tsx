@@ -2,10 +2,9 @@
 
 import type { AdminModelView } from "../../../contract.ts";
 import { HealthBadge } from "../../parts/model-health.tsx";
-import { CONTEXT, ModelName, ModelPage } from "../../parts/model-table.tsx";
+import { CONTEXT, MODEL_PRICE, ModelName, ModelPage } from "../../parts/model-table.tsx";
 import { Badge, Notice } from "../../parts/notice.tsx";
 import type { Column } from "../../parts/table.tsx";
-import { usd } from "../../parts/time.tsx";
 
 /** The page. */
 export function ModelsPage() {
@@ -45,25 +44,8 @@ const COLUMNS: readonly Column<AdminModelView>[] = [
   { head: "Plan", cell: ({ tier }) => <span class="capital">{tier}</span> },
   { head: "Routes, in order", label: "Routes", cell: (model) => <Routes of={model} /> },
   CONTEXT,
-  priceColumn("in", ({ input }) => input),
-  priceColumn("out", ({ output }) => output),
+  MODEL_PRICE,
 ];
-
-type Prices = NonNullable<AdminModelView["prices"]>;
-
-function priceColumn(what: string, priceOf: (prices: Prices) => number): Column<AdminModelView> {
-  return {
-    head: `$ per M ${what}`,
-    title: "US dollars per million tokens",
-    class: "number",
-    cell: ({ prices }) => (
-      <>
-        {prices === null ? "–" : usd(priceOf(prices))}
-        {prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
-      </>
-    ),
-  };
-}
 
 function Name({ of: model }: { of: AdminModelView }) {
   return (

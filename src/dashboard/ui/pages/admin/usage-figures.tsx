@@ -80,7 +80,9 @@ export function UsageTotals({ report }: { report: Report | undefined }) {
   ) => (
     <div>
       <dt>{name}</dt>
-      <dd>{report === undefined ? "–" : shown(report.total)}</dd>
+      <dd class={report !== undefined && shown(report.total).length > 9 ? "pair" : undefined}>
+        {report === undefined ? "–" : shown(report.total)}
+      </dd>
       <dd class="change">{report === undefined ? "\u00a0" : change(of(report.total), of(report.before))}</dd>
     </div>
   );
@@ -88,17 +90,20 @@ export function UsageTotals({ report }: { report: Report | undefined }) {
     <dl class="tiles">
       {tile("Requests", ({ requests }) => requests)}
       {tile("Errors", ({ errors }) => errors)}
-      {tile("Input tokens", ({ input_tokens }) => input_tokens)}
-      {tile("Output tokens", ({ output_tokens }) => output_tokens)}
+      {tile(
+        "Tokens in · out",
+        ({ input_tokens: input, output_tokens: output }) => input + output,
+        ({ input_tokens: input, output_tokens: output }) => `${short(input)} · ${short(output)}`,
+      )}
       {tile("Cost", ({ cost_usd }) => cost_usd ?? 0, costText)}
       {latency !== undefined && (
         <div>
-          <dt>Latency, p50 · p99</dt>
+          <dt>Latency p50 · p95</dt>
           <dd class="pair">
-            {took(latency.p50_ms)} · {took(latency.p99_ms)}
+            {took(latency.p50_ms)} · {took(latency.p95_ms)}
           </dd>
           <dd class="change">
-            first byte {took(latency.first_byte_p50_ms)} · {took(latency.first_byte_p99_ms)}
+            first byte {took(latency.first_byte_p50_ms)} · {took(latency.first_byte_p95_ms)}
           </dd>
         </div>
       )}

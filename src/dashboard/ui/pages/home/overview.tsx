@@ -218,7 +218,6 @@ function Sums({ title, lines, everybody }: { title: string; lines: readonly Line
             head,
             label: label ?? head,
             class: "number",
-            classOf: (line: Line) => (textOf(line) === "–" ? "nil" : undefined),
             cell: textOf,
           })),
         ]}
