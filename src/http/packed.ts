@@ -5,9 +5,12 @@ const BYTES_MIN = 1400;
 /** Compressing more at once would delay other requests by some milliseconds. */
 const BYTES_MAX = 512 * 1024;
 
+/** Matches gzip in a list of codings, unless its quality of zero refuses it. */
+const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
 /** Whether the client accepts gzip. */
 export function takesGzip(request: Request): boolean {
-  return /\bgzip\b/i.test(request.headers.get("accept-encoding") ?? "");
+  return GZIP.test(request.headers.get("accept-encoding") ?? "");
 }
 
 /** A response with this text, compressed if the client accepts it and it is worth it. */
