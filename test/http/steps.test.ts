@@ -78,6 +78,8 @@ test.each(ROWS)(
         const { status, text } = result;
         // 502 and 503: no page can be reached, and no model is there for extraction.
         expect([route, at, status < 500 || status === 502 || status === 503]).toEqual([route, at, true]);
+        // A provider that fails would suspend itself, and the bodies after that would not be read to the end.
+        expect([route, at, text.includes('"code":"provider_')]).toEqual([route, at, false]);
         // A job that goes on would be measured with the next body.
         const [, job] = /^\{"success":true,"id":"(\w+)"/.exec(text) ?? [];
         if (job !== undefined) await app.call(`${path}/${job}`, { method: "DELETE" });

@@ -65,7 +65,11 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     { model, messages: [{ role: "user", content: "x" }], unknown: nested(100) },
     { model, messages: [{ role: "user", content: "x" }], ...Object.fromEntries(many(20_000, (at) => [`u${at}`, at])) },
   ],
-  "POST /v1/responses": ITEMS.map((input) => ({ model, input, store: false })),
+  "POST /v1/responses": [
+    ...ITEMS.map((input) => ({ model, input, store: false })),
+    // The database writes a text in one step, whose length depends on the disk; what precedes it is what counts here.
+    ...[long("的a ", 5 * MIB), ...ITEMS.slice(1)].map((input) => ({ model, input, store: true })),
+  ],
   "POST /v1/responses/input_tokens": ITEMS.map((input) => ({ model, input })),
   "POST /v1/messages": MESSAGES.map((messages) => ({ model, max_tokens: 10, messages })),
   "POST /v1/messages/count_tokens": MESSAGES.map((messages) => ({ model, messages })),

@@ -1,6 +1,8 @@
 // Stored responses of the Responses API. Each keeps only its own input; a conversation is a chain of them.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
+import { jsonInTurns } from "../../base/json-in-slices.ts";
 import { lazily } from "../../base/lazily.ts";
 import { createPause } from "../../base/time-slices.ts";
 import { byBytes } from "../engine/byte-order.ts";
@@ -32,6 +34,9 @@ const DELETE_BATCH = 200;
 /** An output item is searched for in this number of an account's latest responses. */
 const ITEMS_FROM_MAX = 300;
 
+/** More characters are not joined and written in the same step. */
+const LARGE_CHARS = 512 * 1024;
+
 /** Builds the verbs. */
 export function responseStore(store: Store) {
   const own: Own = (accountId, id) =>
@@ -50,9 +55,12 @@ function singleResponses({ db, repeatable, clock, statement }: Store, own: Own) 
     /** Stores a response. Throws if there is another one with its id. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
       requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
+      // Megabytes are serialised in steps, and written in one of their own.
+      const [input, body] = [await jsonInTurns(response.input), await jsonInTurns(response.body)];
+      if (input.length + body.length > LARGE_CHARS) await nextTurn();
       await repeatable
         .insert(responses)
-        .values({ ...response, createdAtMs: clock.now() })
+        .values({ ...response, input: sql`${input}`, body: sql`${body}`, createdAtMs: clock.now() })
         .run();
     },
 
