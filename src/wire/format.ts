@@ -10,6 +10,7 @@ import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
 import type { HistoryReader } from "../chat/seals.ts";
 import type { NamedFormat } from "./client-names.ts";
+import type { FormatFields } from "./fields.ts";
 import type { Source } from "./seal-envelopes.ts";
 import type { Known } from "./unread.ts";
 
@@ -105,6 +106,8 @@ export interface WireFormat extends NamedFormat {
   idPrefix: string;
   /** The dialect that can relay this format unchanged; none for legacy completions. */
   dialect?: string;
+  /** The table of its requests' members. */
+  fields: FormatFields;
   /** The nested members that `decode` reads. */
   reads: Known;
   /** The name for removed reasoning in `x-sallyport-dropped`. */

@@ -3,19 +3,8 @@
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
 import { COMPLETIONS_FIELDS } from "../../wire/completions/fields.ts";
-import {
-  ANY_SCHEMA,
-  CHAT_ERRORS,
-  CHAT_HEADERS,
-  MODEL,
-  MODEL_HEADERS,
-  numberWithin,
-  passedOn,
-  requestSchema,
-  STREAM,
-  STREAM_ERROR,
-  THREAD,
-} from "./shared.ts";
+import { MESSAGES_FIELDS } from "../../wire/messages/fields.ts";
+import { ANY_SCHEMA, CHAT_ERRORS, CHAT_HEADERS, MODEL_HEADERS, requestSchema, STREAM_ERROR } from "./shared.ts";
 
 const BLOCK = Type.Object(
   {
@@ -38,74 +27,26 @@ const TURN = Type.Object(
   { $id: "MessageTurn", additionalProperties: true },
 );
 
-const COMMON = {
-  model: MODEL,
-  messages: Type.Array(TURN, { description: "The messages of the conversation, oldest first." }),
-  system: Type.Optional(Type.Union([Type.String(), Type.Array(BLOCK)], { description: "The system prompt." })),
-  tools: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          name: Type.Optional(Type.String({ minLength: 1 })),
-          description: Type.Optional(Type.String()),
-          input_schema: Type.Optional(ANY_SCHEMA),
-          type: Type.Optional(Type.String({ description: "`custom`, or the type of a tool that the provider runs." })),
-        },
-        { $id: "MessageTool", additionalProperties: true },
-      ),
-      { description: "The tools that the model may call." },
+const SHAPES = {
+  messages: Type.Array(TURN),
+  system: Type.Union([Type.String(), Type.Array(BLOCK)]),
+  tools: Type.Array(
+    Type.Object(
+      {
+        name: Type.Optional(Type.String({ minLength: 1 })),
+        description: Type.Optional(Type.String()),
+        input_schema: Type.Optional(ANY_SCHEMA),
+        type: Type.Optional(Type.String({ description: "`custom`, or the type of a tool that the provider runs." })),
+      },
+      { $id: "MessageTool", additionalProperties: true },
     ),
   ),
-  tool_choice: Type.Optional(
-    anyObject("How the model chooses tools: `{type: auto | any | none}` or `{type: tool, name}`."),
-  ),
-  thinking: Type.Optional(
-    anyObject(
-      "Whether the model reasons: `{type: enabled, budget_tokens}`, `{type: adaptive}` or `{type: disabled}`. With `display: omitted`, no summary of thoughts is requested.",
-    ),
-  ),
-  ...THREAD,
 };
 
-const BODY = Type.Object(
-  {
-    ...COMMON,
-    max_tokens: Type.Integer({
-      minimum: 0,
-      description: "The maximum number of tokens to generate. 0 only fills the prompt cache, if the provider has one.",
-    }),
-    stream: STREAM,
-    temperature: numberWithin(0, 1, "Randomness."),
-    top_p: numberWithin(0, 1, "Nucleus sampling."),
-    top_k: Type.Optional(Type.Integer({ minimum: 0, description: "The number of most likely tokens to sample from." })),
-    stop_sequences: Type.Optional(Type.Array(Type.String(), { description: "Texts at which generation stops." })),
-    output_config: Type.Optional(anyObject("Settings of the answer: `effort`, and `format` with a JSON Schema.")),
-    output_format: Type.Optional(anyObject("The older name of `output_config.format`: `type` and `schema`.")),
-    metadata: Type.Optional(
-      anyObject(
-        "`user_id`, and also `thread_id` or `conversation_id` for clients that cannot send them at the top level.",
-      ),
-    ),
-    service_tier: passedOn("The provider's service tier."),
-    speed: passedOn("The provider's speed."),
-    container: passedOn("A container for the provider's tools."),
-    mcp_servers: passedOn("The MCP servers that the provider calls."),
-    context_management: passedOn(
-      "Changes that the provider makes to the context: `edits`. The gateway makes them if the provider cannot.",
-    ),
-    compaction: passedOn(
-      "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",
-    ),
-    cache_control: passedOn("Marks the prompt for the provider's cache."),
-    thread: passedOn("A stored conversation, with `type` `create` or `continue`."),
-    diagnostics: passedOn("The provider's diagnostics."),
-    billing_policy: passedOn("The provider's billing."),
-    fallbacks: passedOn("Settings for the provider's own fallbacks."),
-    fallback_credit_token: passedOn("A setting for the provider's own fallbacks."),
-    inference_geo: passedOn("The region in which the provider runs the model."),
-  },
-  { $id: "MessageRequest", additionalProperties: true },
-);
+const BODY = requestSchema("MessageRequest", MESSAGES_FIELDS, { shapes: SHAPES, required: ["max_tokens"] });
+
+/** The members that count as input. */
+const COUNTED = ["model", "messages", "system", "tools", "tool_choice", "thinking", "thread_id", "conversation_id"];
 
 const USAGE = Type.Object(
   {
@@ -226,7 +167,7 @@ const COUNT: ApiEndpoint = {
   access: "key",
   parameters: FAMILY_HEADERS,
   body: {
-    schema: Type.Object(COMMON, { $id: "CountTokensRequest", additionalProperties: true }),
+    schema: requestSchema("CountTokensRequest", MESSAGES_FIELDS, { shapes: SHAPES, names: COUNTED }),
     examples: { plain: { model: "demo-echo", messages: [{ role: "user", content: "Say hello." }] } },
   },
   answer: {

@@ -2,17 +2,8 @@
 
 import { Type } from "@sinclair/typebox";
 import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
-import {
-  atLeastOne,
-  CHAT_ERRORS,
-  CHAT_HEADERS,
-  MODEL,
-  MODEL_HEADERS,
-  numberWithin,
-  passedOn,
-  STREAM,
-  THREAD,
-} from "./shared.ts";
+import { RESPONSES_FIELDS } from "../../wire/responses/fields.ts";
+import { CHAT_ERRORS, CHAT_HEADERS, MODEL, MODEL_HEADERS, requestSchema, THREAD } from "./shared.ts";
 
 const ITEM = Type.Object(
   {
@@ -94,92 +85,9 @@ const EVENT = Type.Object(
   { $id: "ResponseEvent", additionalProperties: true },
 );
 
-const BODY = Type.Object(
-  {
-    model: MODEL,
-    input: Type.Optional(
-      Type.Union([Type.String(), Type.Array(ITEM)], {
-        description: "Text or a list of items. It may be absent only if `prompt` or `conversation` is present.",
-      }),
-    ),
-    instructions: Type.Optional(orNull(Type.String({ description: "The system prompt." }))),
-    stream: STREAM,
-    max_output_tokens: atLeastOne("The maximum number of tokens to generate."),
-    temperature: numberWithin(
-      0,
-      2,
-      "The sampling temperature. If it is absent, 0.7 is sent to models that do not reason.",
-      0.7,
-    ),
-    top_p: numberWithin(0, 1, "Nucleus sampling."),
-    top_logprobs: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 20, description: "The number of alternatives to return for each token." }),
-    ),
-    presence_penalty: numberWithin(-2, 2, "Makes tokens that have already appeared less likely."),
-    frequency_penalty: numberWithin(-2, 2, "Makes tokens less likely the more often they have appeared."),
-    tools: Type.Optional(
-      Type.Array(anyObject("A tool, flat (`{type, name, parameters}`) or nested as in chat completions."), {
-        description: "The tools that the model may call: functions, custom tools, and tools that the provider runs.",
-      }),
-    ),
-    tool_choice: Type.Optional(
-      Type.Union([Type.String(), anyObject("The tool to call: `{type: function, name}`.")], {
-        description: "`auto`, `none`, `required`, or the tool to call.",
-      }),
-    ),
-    parallel_tool_calls: Type.Optional(
-      Type.Boolean({ description: "Whether the model may make several calls in one turn." }),
-    ),
-    reasoning: Type.Optional(anyObject("`effort` and `summary`, which older clients call `generate_summary`.")),
-    text: Type.Optional(
-      anyObject("Settings of the text: `format` (`text`, `json_object`, `json_schema`) and `verbosity`."),
-    ),
-    include: Type.Optional(
-      Type.Array(Type.String(), { description: "As `reasoning.encrypted_content`, `message.output_text.logprobs`." }),
-    ),
-    previous_response_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        description: "The id of the stored answer to continue. It must belong to your account.",
-      }),
-    ),
-    store: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether to store the answer, so that it can be read and continued. The default is set in the gateway's configuration.",
-      }),
-    ),
-    ...THREAD,
-    metadata: Type.Optional(anyObject("Your own key-value pairs, which the answer repeats.")),
-    user: Type.Optional(Type.String({ description: "Your end user." })),
-    service_tier: Type.Optional(Type.String({ description: "The provider's service tier." })),
-    background: passedOn("Answer later."),
-    stream_options: Type.Optional(anyObject("`include_obfuscation`.")),
-    conversation: Type.Optional(
-      Type.Union([Type.String(), anyObject("`{id}` of the conversation.")], {
-        description:
-          "The id of the stored conversation that the request continues, or `{id}`. It must belong to your account.",
-      }),
-    ),
-    prompt: passedOn("A prompt that is stored at the provider."),
-    context_management: passedOn(
-      "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",
-    ),
-    truncation: passedOn("How to handle input that is too long."),
-    max_tool_calls: passedOn("The maximum number of calls of the provider's own tools."),
-    moderation: passedOn("Settings for the moderation of the request."),
-    access_programs: passedOn("Access programs of the provider."),
-    client_metadata: passedOn("Metadata about the client."),
-    image: passedOn("Settings for generated images."),
-    prompt_cache_key: passedOn(
-      "A key that groups requests with the same beginning, so that they use the same prompt cache.",
-    ),
-    prompt_cache_options: passedOn("How long a prompt is cached."),
-    prompt_cache_retention: passedOn("How long a prompt is cached."),
-    safety_identifier: passedOn("A hashed identifier of your end user."),
-  },
-  { $id: "ResponseRequest", additionalProperties: true },
-);
+const BODY = requestSchema("ResponseRequest", RESPONSES_FIELDS, {
+  shapes: { input: Type.Union([Type.String(), Type.Array(ITEM)]) },
+});
 
 const ID = pathId("id", "The id of the answer.", "resp_01a204b1c159705394b214d6bf6f3ad5");
 const INCLUDE = {

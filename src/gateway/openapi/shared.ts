@@ -3,6 +3,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
 import type { BodyMember, FormatFields } from "../../wire/fields.ts";
+import { MODEL_MEMBER, STREAM_MEMBER, THREAD_FIELDS } from "../../wire/shared-fields.ts";
 
 /** Errors that concern the requested model and its provider. */
 export const MODEL_ERRORS: readonly ErrorCode[] = [
@@ -60,44 +61,42 @@ type Undescribed<Members extends FormatMembers> = {
   [Name in keyof Members]: Members[Name] extends { readonly schema: object } ? never : Name;
 }[keyof Members];
 
-/** The schema of a format's requests, by the format's table. `names` limits it to some members. */
+/**
+ * The schema of a format's requests, by the format's table. `required` adds parameters without which a request is refused, and
+ * `names` limits the schema to some members.
+ */
 export function requestSchema<Members extends FormatMembers>(
   id: string,
   fields: FormatFields<Members>,
-  { shapes, names }: { shapes: Record<Undescribed<Members>, TSchema>; names?: readonly string[] },
+  {
+    shapes,
+    required: alsoRequired = [],
+    names,
+  }: { shapes: Record<Undescribed<Members>, TSchema>; required?: readonly string[]; names?: readonly string[] },
 ) {
   const described = Object.entries(fields.described()).filter(([name]) => names?.includes(name) ?? true);
   const properties = described.map(([name, { description, schema, required }]) => {
     const shape: TSchema = schema === undefined ? (shapes as Record<string, TSchema>)[name]! : Type.Unsafe(schema);
     const property = { ...shape, description };
-    return [name, required === true ? property : Type.Optional(property)] as const;
+    return [name, required === true || alsoRequired.includes(name) ? property : Type.Optional(property)] as const;
   });
   return Type.Object(Object.fromEntries(properties), { $id: id, additionalProperties: true });
 }
 
 /** The parameter `model`. */
-export const MODEL = Type.String({
-  minLength: 1,
-  description: "The id or alias of a model, as listed by `GET /v1/models`. Upper and lower case are treated alike.",
-});
+export const MODEL = Type.Unsafe<string>({ ...MODEL_MEMBER.schema, description: MODEL_MEMBER.description });
 
 /** Parameters that name a conversation. */
-export const THREAD = {
-  thread_id: Type.Optional(
-    Type.String({
-      description:
-        "A name for the conversation, which you choose. Older messages are then compacted when the history no longer fits the model.",
-    }),
-  ),
-  conversation_id: Type.Optional(Type.String({ description: "The same as `thread_id`, which takes precedence." })),
-};
+export const THREAD = Object.fromEntries(
+  THREAD_FIELDS.fields.map(({ path, rule, description }) => [
+    path,
+    Type.Optional(Type.Unsafe<string>({ ...rule.schema, description })),
+  ]),
+);
 
 /** The parameter `stream`. */
 export const STREAM = Type.Optional(
-  Type.Boolean({
-    default: false,
-    description: "Whether to answer with server-sent events while the text is generated.",
-  }),
+  Type.Unsafe<boolean>({ ...STREAM_MEMBER.schema, description: STREAM_MEMBER.description }),
 );
 
 /** A JSON Schema that the caller sends. */
@@ -110,18 +109,6 @@ export const ANY_SCHEMA = Type.Unsafe<Record<string, unknown>>({
 /** A parameter that is sent only to providers that support it. For others it is left out and named in `x-sallyport-dropped`. */
 export function passedOn(description: string) {
   return Type.Optional(Type.Unknown({ description: `${description} Passed on to providers that support it.` }));
-}
-
-/** A number within bounds, such as a penalty or a temperature. */
-export function numberWithin(minimum: number, maximum: number, description: string, fallback?: number) {
-  return Type.Optional(
-    Type.Number({ minimum, maximum, description, ...(fallback === undefined ? {} : { default: fallback }) }),
-  );
-}
-
-/** A count of at least 1. */
-export function atLeastOne(description: string, more: { maximum?: number; default?: number } = {}) {
-  return Type.Optional(Type.Integer({ minimum: 1, description, ...more }));
 }
 
 /** The format of an error in a stream. */

@@ -9,6 +9,7 @@ import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
 import { chatEntries } from "./entries.ts";
+import { CHAT_FIELDS } from "./fields.ts";
 import { CHAT_NAMES, CHAT_READS } from "./members.ts";
 import { routingOptions } from "./routing-options.ts";
 import { openChat } from "./seals.ts";
@@ -35,6 +36,7 @@ export const chatCompletionsFormat: WireFormat = {
   idPrefix: "chatcmpl-",
   dialect: "openai-chat",
   keepalive: ": ping\n\n",
+  fields: CHAT_FIELDS,
   decode: decodeChatCompletions,
   routingOptions,
   openSeals: openChat,

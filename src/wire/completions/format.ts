@@ -20,6 +20,7 @@ export const completionsFormat: WireFormat = {
   path: "/v1/completions",
   idPrefix: "cmpl-",
   keepalive: ": ping\n\n",
+  fields: COMPLETIONS_FIELDS,
   decode: decodeCompletions,
   encode,
   writer: (exchange) => new CompletionsWriter(exchange),

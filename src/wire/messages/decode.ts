@@ -2,7 +2,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import { withDirections } from "../../chat/directions.ts";
-import type { ChatMessage, ChatRequest, ReasoningOptions, ResponseFormat, ToolChoice } from "../../chat/request.ts";
+import type { ChatMessage, ChatRequest, ResponseFormat, ToolChoice } from "../../chat/request.ts";
 import {
   at,
   expectBoolean,
@@ -10,7 +10,6 @@ import {
   expectInteger,
   expectList,
   expectListOf,
-  expectNumber,
   expectString,
   expectText,
   type Fields,
@@ -23,28 +22,8 @@ import {
 import type { DecodeOptions } from "../format.ts";
 import { readAssistant, readSystem, readUser } from "./blocks.ts";
 import { MessageDirections } from "./directions.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { readTool, toolName } from "./tools.ts";
-
-/** The top-level members that are read; all others become `extra`. */
-const KNOWN: ReadonlySet<string> = new Set([
-  "model",
-  "messages",
-  "system",
-  "max_tokens",
-  "temperature",
-  "top_p",
-  "top_k",
-  "stop_sequences",
-  "stream",
-  "tools",
-  "tool_choice",
-  "thinking",
-  "output_config",
-  "output_format",
-  "metadata",
-  "thread_id",
-  "conversation_id",
-]);
 
 /** Reads the body of `POST /v1/messages`. */
 export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
@@ -53,8 +32,6 @@ export function decodeMessages(body: Fields, options: DecodeOptions): ChatReques
 
 /** Reads the body of `POST /v1/messages/count_tokens`, which is the same without an output limit. */
 export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
-  const metadata = maybe(body, "metadata", expectFields) ?? {};
-  const { user_id: _user, thread_id: _thread, conversation_id: _conversation, ...otherMetadata } = metadata;
   const choice = maybe(body, "tool_choice", expectFields);
   const tools = maybe(body, "tools", expectListOf(readTool)) ?? [];
   const directions = new MessageDirections(tools.map(({ tool }) => toolName(tool)));
@@ -66,20 +43,10 @@ export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatReq
     tools: [],
     ...given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
-      parallelToolCalls: choice === undefined ? undefined : readParallel(choice),
-      // With 0, the request only fills the prompt cache and has no answer.
-      maxTokens: maybe(body, "max_tokens", expectInteger(0)),
-      temperature: maybe(body, "temperature", expectNumber(0, 1)),
-      topP: maybe(body, "top_p", expectNumber(0, 1)),
-      topK: maybe(body, "top_k", expectInteger(0)),
-      stop: maybe(body, "stop_sequences", expectListOf(expectString)),
       responseFormat: readFormat(body),
-      reasoning: readReasoning(body),
-      user: maybe(metadata, "user_id", expectString, "metadata"),
-      metadata: Object.keys(otherMetadata).length > 0 ? otherMetadata : undefined,
-      threadId: threadOf(body, "") ?? threadOf(metadata, "metadata"),
     }),
-    extra: remaining(body, KNOWN),
+    ...MESSAGES_FIELDS.read(body),
+    extra: remaining(body, MESSAGES_FIELDS.known),
   };
   return withDirections(chat, tools, directions);
 }
@@ -157,11 +124,6 @@ function readToolChoice(choice: Fields, path: string): ToolChoice {
   }
 }
 
-function readParallel(choice: Fields): boolean | undefined {
-  const disabled = maybe(choice, "disable_parallel_tool_use", expectBoolean, "tool_choice");
-  return disabled === undefined ? undefined : !disabled;
-}
-
 function readFormat(body: Fields): ResponseFormat | undefined {
   const config = maybe(body, "output_config", expectFields) ?? {};
   const own = maybe(config, "format", expectFields, "output_config");
@@ -174,32 +136,4 @@ function readFormat(body: Fields): ResponseFormat | undefined {
   }
   // The format has no name for a schema, but other protocols require one.
   return { type: "json_schema", name: "output", schema: need(format, "schema", expectFields, path), strict: true };
-}
-
-function readReasoning(body: Fields): ReasoningOptions | undefined {
-  const thinking = maybe(body, "thinking", expectFields);
-  const config = maybe(body, "output_config", expectFields) ?? {};
-  const options: ReasoningOptions = given({ effort: maybe(config, "effort", expectString, "output_config") });
-  if (thinking !== undefined) {
-    switch (need(thinking, "type", expectString, "thinking")) {
-      case "enabled":
-        options.budgetTokens = need(thinking, "budget_tokens", expectInteger(1), "thinking");
-        options.enabled = true;
-        break;
-      case "disabled":
-        options.enabled = false;
-        break;
-      default:
-        // With `adaptive` and newer modes, the model decides.
-        options.enabled = true;
-    }
-    // If the client does not want to see thinking, no summaries are requested, since OpenAI only gives them to verified
-    // organisations.
-    if (options.enabled === true && thinking["display"] !== "omitted") options.summary = "auto";
-  }
-  return Object.keys(options).length === 0 ? undefined : options;
-}
-
-function threadOf(fields: Fields, path: string): string | undefined {
-  return maybe(fields, "thread_id", expectString, path) ?? maybe(fields, "conversation_id", expectString, path);
 }

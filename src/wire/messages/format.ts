@@ -6,6 +6,7 @@ import { sealedCall } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
 import { decodeMessages } from "./decode.ts";
 import { messagesEntries } from "./entries.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
 import { openMessages } from "./seals.ts";
 import {
@@ -26,6 +27,7 @@ export const messagesFormat: WireFormat = {
   idPrefix: "msg_",
   dialect: "anthropic-messages",
   keepalive: 'event: ping\ndata: {"type":"ping"}\n\n',
+  fields: MESSAGES_FIELDS,
   decode: decodeMessages,
   openSeals: openMessages,
   entries: messagesEntries,

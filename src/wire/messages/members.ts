@@ -2,17 +2,17 @@
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
+import { MESSAGES_FIELDS } from "./fields.ts";
 
 /** The client's names, by neutral name. */
 export const MESSAGES_NAMES: ClientNames = {
+  ...MESSAGES_FIELDS.names,
   max_completion_tokens: ["max_tokens"],
   max_output_tokens: ["max_tokens"],
-  stop: ["stop_sequences"],
   reasoning_effort: ["output_config.effort", "thinking"],
   reasoning: ["output_config.effort", "thinking"],
   reasoning_summary: ["thinking.display", ""],
   response_format: ["output_config.format", "output_format"],
-  user: ["metadata.user_id"],
   parallel_tool_calls: ["tool_choice.disable_parallel_tool_use"],
 };
 
@@ -23,8 +23,7 @@ const MESSAGES_TOOL: ObjectShape = {
 };
 const MESSAGES: ObjectShape = {
   holds: {
-    output_config: { reads: "effort", holds: { format: { reads: "type schema" } } },
-    thinking: { reads: "type budget_tokens display" },
+    ...MESSAGES_FIELDS.shapes,
     system: { kinds: { text: MESSAGES_TEXT } },
     tools: MESSAGES_TOOL,
     messages: {

@@ -1,13 +1,9 @@
 // Reads requests of the responses format (docs/reference/http-api.md#post-v1responses).
 
 import { withDirections } from "../../chat/directions.ts";
-import type { ChatMessage, ChatRequest, ReasoningOptions } from "../../chat/request.ts";
+import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
 import {
   expectBoolean,
-  expectFields,
-  expectInteger,
-  expectListOf,
-  expectNumber,
   expectString,
   expectText,
   type Fields,
@@ -18,43 +14,10 @@ import {
   remaining,
 } from "../check.ts";
 import { conversationIdOf } from "./conversation.ts";
+import { INCLUDE_LOGPROBS, includeOf, RESPONSES_FIELDS } from "./fields.ts";
 import { readInput } from "./items.ts";
-import { readTextOptions } from "./text-options.ts";
+import { readTextFormat } from "./text-options.ts";
 import { readToolChoice, readTools } from "./tools.ts";
-
-/** The top-level members that are read; all others become `extra`. */
-const KNOWN: ReadonlySet<string> = new Set([
-  "model",
-  "input",
-  "instructions",
-  "max_output_tokens",
-  "temperature",
-  "top_p",
-  "top_logprobs",
-  "presence_penalty",
-  "frequency_penalty",
-  "stream",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "reasoning",
-  "text",
-  "metadata",
-  "user",
-  "store",
-  "service_tier",
-  "include",
-  "background",
-  "stream_options",
-  // This member is resolved before an upstream is called.
-  "previous_response_id",
-  "conversation",
-  "thread_id",
-  "conversation_id",
-]);
-
-/** The entry of `include` that requests log probabilities. */
-const LOGPROBS = "message.output_text.logprobs";
 
 /** Reads the body of `POST /v1/responses`. */
 export function decodeResponses(body: Fields): ChatRequest {
@@ -70,12 +33,11 @@ export function decodeResponses(body: Fields): ChatRequest {
   if (instructions !== undefined && instructions !== "") {
     messages.unshift({ role: "system", content: [{ type: "text", text: instructions }] });
   }
-  const include = maybe(body, "include", expectListOf(expectString)) ?? [];
-  const topLogprobs = maybe(body, "top_logprobs", expectInteger(0, 20));
+  const include = includeOf(body);
   const choice = body["tool_choice"] ?? undefined;
   const toolChoice = choice === undefined ? undefined : readToolChoice(choice, "tool_choice");
-  const extra = remaining(body, KNOWN);
-  if (include.some((entry) => entry !== LOGPROBS)) extra["include"] = include;
+  const extra = remaining(body, RESPONSES_FIELDS.known);
+  if (include.some((entry) => entry !== INCLUDE_LOGPROBS)) extra["include"] = include;
   // The choice of a tool that the provider runs has no neutral form.
   if (choice !== undefined && toolChoice === undefined) extra["tool_choice"] = choice;
   const chat: ChatRequest = {
@@ -84,37 +46,9 @@ export function decodeResponses(body: Fields): ChatRequest {
     stream: maybe(body, "stream", expectBoolean) ?? false,
     includeUsage: true,
     tools: [],
-    ...given({
-      toolChoice,
-      parallelToolCalls: maybe(body, "parallel_tool_calls", expectBoolean),
-      maxTokens: maybe(body, "max_output_tokens", expectInteger(1)),
-      temperature: maybe(body, "temperature", expectNumber(0, 2)),
-      topP: maybe(body, "top_p", expectNumber(0, 1)),
-      presencePenalty: maybe(body, "presence_penalty", expectNumber(-2, 2)),
-      frequencyPenalty: maybe(body, "frequency_penalty", expectNumber(-2, 2)),
-      logprobs: include.includes(LOGPROBS) || (topLogprobs ?? 0) > 0 ? true : undefined,
-      topLogprobs,
-      ...readTextOptions(body),
-      reasoning: readReasoning(body),
-      user: maybe(body, "user", expectString),
-      metadata: maybe(body, "metadata", expectFields),
-      store: maybe(body, "store", expectBoolean),
-      serviceTier: maybe(body, "service_tier", expectString),
-      threadId: maybe(body, "thread_id", expectString) ?? maybe(body, "conversation_id", expectString),
-    }),
+    ...given({ toolChoice, responseFormat: readTextFormat(body) }),
+    ...RESPONSES_FIELDS.read(body),
     extra,
   };
   return withDirections(chat, maybe(body, "tools", readTools) ?? [], input.directions);
-}
-
-function readReasoning(body: Fields): ReasoningOptions | undefined {
-  const reasoning = maybe(body, "reasoning", expectFields);
-  if (reasoning === undefined) return undefined;
-  const options: ReasoningOptions = given({
-    effort: maybe(reasoning, "effort", expectString, "reasoning"),
-    summary:
-      maybe(reasoning, "summary", expectString, "reasoning") ??
-      maybe(reasoning, "generate_summary", expectString, "reasoning"),
-  });
-  return Object.keys(options).length === 0 ? undefined : options;
 }

@@ -5,6 +5,7 @@ import type { AnswerContext, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
 import { responsesEntries } from "./entries.ts";
+import { RESPONSES_FIELDS } from "./fields.ts";
 import { RESPONSES_NAMES, RESPONSES_READS } from "./members.ts";
 import { openResponses } from "./seals.ts";
 import {
@@ -28,6 +29,7 @@ export const responsesFormat: WireFormat = {
   idPrefix: "resp_",
   dialect: "openai-responses",
   keepalive: ": keepalive\n\n",
+  fields: RESPONSES_FIELDS,
   decode: decodeResponses,
   openSeals: openResponses,
   entries: responsesEntries,

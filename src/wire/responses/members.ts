@@ -2,14 +2,14 @@
 
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
+import { RESPONSES_FIELDS } from "./fields.ts";
 
 /** The client's names, by neutral name. */
 export const RESPONSES_NAMES: ClientNames = {
-  max_tokens: ["max_output_tokens"],
+  ...RESPONSES_FIELDS.names,
   max_completion_tokens: ["max_output_tokens"],
   reasoning_effort: ["reasoning.effort", "reasoning"],
   reasoning_summary: ["reasoning.summary", "reasoning.generate_summary", ""],
-  verbosity: ["text.verbosity"],
   response_format: ["text.format"],
   logprobs: ["top_logprobs", "include"],
   detail: ["input.content.detail"],
@@ -24,15 +24,9 @@ const RESPONSES_CUSTOM: ObjectShape = {
   holds: { custom: { reads: "name description format defer_loading" } },
 };
 const RESPONSES_TEXT: ObjectShape = { reads: "type text logprobs prompt_cache_breakpoint" };
-const RESPONSES_TEXT_OPTIONS: ObjectShape = {
-  reads: "verbosity",
-  holds: { format: { reads: "type name schema strict description" } },
-};
 const RESPONSES: ObjectShape = {
   holds: {
-    stream_options: {},
-    reasoning: { reads: "effort summary generate_summary" },
-    text: RESPONSES_TEXT_OPTIONS,
+    ...RESPONSES_FIELDS.shapes,
     tools: {
       kinds: {
         function: RESPONSES_FUNCTION,
@@ -49,7 +43,7 @@ const RESPONSES: ObjectShape = {
       kinds: {
         configuration_update: {
           reads: "type id",
-          holds: { reasoning: { reads: "effort" }, text: RESPONSES_TEXT_OPTIONS },
+          holds: { reasoning: { reads: "effort" }, text: RESPONSES_FIELDS.shapes["text"] ?? {} },
         },
         message: {
           reads: "type role id status",

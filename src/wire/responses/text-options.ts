@@ -14,18 +14,24 @@ import {
   reject,
 } from "../check.ts";
 
-/** Reads the member `text` of a request, or of an item that updates it. */
+/** Reads the member `text` of an item that updates it. */
 export function readTextOptions(
   fields: Fields,
-  path = "",
+  path: string,
 ): { responseFormat: ResponseFormat | undefined; verbosity: string | undefined } {
+  const text = maybe(fields, "text", expectFields, path) ?? {};
+  return {
+    responseFormat: readTextFormat(fields, path),
+    verbosity: maybe(text, "verbosity", expectString, at(path, "text")),
+  };
+}
+
+/** Reads the format of the answer in the member `text`. */
+export function readTextFormat(fields: Fields, path = ""): ResponseFormat | undefined {
   const text = maybe(fields, "text", expectFields, path) ?? {};
   const where = at(path, "text");
   const format = maybe(text, "format", expectFields, where);
-  return {
-    responseFormat: format === undefined ? undefined : readFormat(format, at(where, "format")),
-    verbosity: maybe(text, "verbosity", expectString, where),
-  };
+  return format === undefined ? undefined : readFormat(format, at(where, "format"));
 }
 
 function readFormat(format: Fields, path: string): ResponseFormat {
