@@ -22,6 +22,11 @@ const TEST_TIMEOUT_MS = 90_000;
  * more memory.
  */
 const WORKERS_MAX = 4;
+/**
+ * How long each file takes, so that the longest are not started last. `npm test -- --update-timings` writes them anew; a file that is
+ * missing counts as an average one.
+ */
+const DURATIONS = "scripts/test-durations.json";
 
 /** The failed requests that the tested programs answered, for the comparison with the OpenAPI document. */
 const answers = join(tmpdir(), `sallyport-test-${process.pid}-${crypto.randomUUID()}.answers`);
@@ -55,7 +60,9 @@ async function runTests(given: readonly string[]): Promise<{ xml: string; exitCo
       "test",
       "--only-failures",
       `--timeout=${TEST_TIMEOUT_MS}`,
-      `--parallel=${Math.min(WORKERS_MAX, availableParallelism())}`,
+      // One more than there are processors, since tests wait for browsers, databases and other processes.
+      `--parallel=${Math.min(WORKERS_MAX, availableParallelism() + 1)}`,
+      `--timings=${DURATIONS}`,
       // Creating a new global object for each file would increase the time by half.
       "--no-isolate",
       "--reporter=junit",
