@@ -2,6 +2,7 @@
 
 import { afterAll, expect, test } from "bun:test";
 import { startTestApp } from "../support/app.ts";
+import { longestStep } from "../support/steps.ts";
 
 type Json = Record<string, unknown>;
 
@@ -95,4 +96,19 @@ test("a missing key is told in words that the log shows", async () => {
   const { error } = (await response.json()) as { error: { message: string } };
   await app.flushLogs();
   expect(JSON.stringify(app.logs)).toContain(error.message);
+});
+
+test("a message of megabytes is repeated up to the output limit, in short steps", async () => {
+  const content = "的a ".repeat(1024 * 1024);
+  for (const stream of [false, true]) {
+    const body = { model: "demo-echo", input: content, store: false, stream };
+    let shortestMs = Number.POSITIVE_INFINITY;
+    // A step that is too long is measured again, since garbage is collected at any time.
+    for (let tries = 4; tries > 0 && shortestMs >= 100; tries--) {
+      const { longestMs, result } = await longestStep(async () => (await app.post("/v1/responses", body)).text());
+      shortestMs = Math.min(shortestMs, longestMs);
+      expect(result).toContain('"reason":"max_output_tokens"');
+    }
+    expect(shortestMs).toBeLessThan(100);
+  }
 });

@@ -4,12 +4,18 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { prefixedId } from "../../base/ids.ts";
+import { createPause } from "../../base/time-slices.ts";
 import { countTokens } from "../../tokens/count.ts";
 import type { Transport } from "../provider.ts";
 import { demoEndpoint } from "./demo-endpoints.ts";
 import { sampleOf } from "./demo-sample.ts";
 
 type Json = Record<string, unknown>;
+
+/** The most tokens of an answer, as the model's card says. */
+const OUTPUT_MAX = 32_000;
+/** A word with the white space around it. Parts of longer ones are words too, so that none takes long. */
+const WORD = /\s{0,200}\S{1,200}(?:\s{1,200}$)?|\s{1,200}/gu;
 
 /** What the model answers to a request. */
 interface Plan {
@@ -28,7 +34,7 @@ export const demoTransport: Transport = async (url, init) => {
   const other = demoEndpoint(url);
   if (other !== undefined) return other(init);
   const body = JSON.parse(String(init.body)) as Json;
-  const plan: Answer = { ...planOf(body), createdSeconds: Math.floor(systemClock.now() / 1000) };
+  const plan: Answer = { ...(await planOf(body)), createdSeconds: Math.floor(systemClock.now() / 1000) };
   const model = String(body["model"]);
   if (body["stream"] !== true) return Response.json(whole(plan, model));
   return new Response(streamed(plan, model, init.signal ?? undefined), {
@@ -36,7 +42,7 @@ export const demoTransport: Transport = async (url, init) => {
   });
 };
 
-function planOf(body: Json): Plan {
+async function planOf(body: Json): Promise<Plan> {
   const messages = body["messages"] as Json[];
   const promptTokens = messages.reduce(
     (sum, message) => sum + countTokens(textOf(message["content"])) + MESSAGE_TOKENS,
@@ -54,11 +60,12 @@ function planOf(body: Json): Plan {
   }
   const last = messages.findLast((message) => message["role"] === "user" || message["role"] === "tool");
   const text = textOf(last?.["content"]) || "Hello! I am the demo model: I repeat what you say.";
-  const limit = Number(body["max_tokens"] ?? body["max_completion_tokens"] ?? Number.POSITIVE_INFINITY);
-  const words = text.match(/\s*\S+\s*$|\s*\S+/g) ?? [text];
+  const limit = Math.min(OUTPUT_MAX, Number(body["max_tokens"] ?? body["max_completion_tokens"] ?? OUTPUT_MAX));
   const kept: string[] = [];
   let completionTokens = 0;
-  for (const word of words) {
+  const pause = createPause();
+  for (const [word] of text.matchAll(WORD)) {
+    await pause();
     const tokens = countTokens(word);
     if (completionTokens + tokens > limit)
       return { words: kept, call: undefined, finish: "length", promptTokens, completionTokens };
@@ -135,9 +142,11 @@ function whole(plan: Answer, model: string): Json {
 function streamed(plan: Answer, model: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const frames = framesOf(plan, model);
+  const pause = createPause();
   return new ReadableStream(
     {
-      pull(controller) {
+      async pull(controller) {
+        await pause();
         const next = signal?.aborted === true ? undefined : frames.next();
         if (next === undefined || next.done === true) controller.close();
         else controller.enqueue(encoder.encode(`data: ${next.value}\n\n`));
