@@ -64,8 +64,8 @@ export interface FormatFields<Members extends Named<BodyMember> = Named<BodyMemb
   readonly shapes: Named<ObjectShape>;
   /** The client's names of the parameters. */
   readonly names: ClientNames;
-  /** The paths of all members that are read by a rule, and of the others of `members`. */
-  readonly paths: readonly string[];
+  /** The members that are read by a rule. */
+  readonly fields: readonly BodyField<unknown>[];
   /** The described members, in the order of the API document. */
   described(): Named<BodyMember>;
   readonly members: Members;
@@ -105,7 +105,7 @@ export function formatFields<const Members extends Named<BodyMember>>(table: Tab
       ...namesOf(parameters, parameterName),
       ...namesOf(reasoning, reasoningName),
     },
-    paths: [...fields.map(({ path }) => path), ...Object.keys(table.members)],
+    fields,
     described,
     members: table.members,
   };

@@ -13,6 +13,7 @@ import {
   row,
   schema,
   sent,
+  threadRows,
 } from "./row.ts";
 
 /** Parameters of `POST /v1/chat/completions`. */
@@ -136,5 +137,22 @@ export const CHAT: readonly Row[] = [
     "dropped",
   ),
   row("reasoning.exclude", { reasoning: { effort: "low", exclude: true } }, "same", "dropped", "dropped", "dropped"),
+  row(
+    "reasoning.max_tokens",
+    { reasoning: { max_tokens: 2000 } },
+    "same",
+    { reasoning: { effort: "low" } },
+    { thinking: { type: "adaptive" } },
+    config({ thinkingConfig: { thinkingLevel: "low", includeThoughts: true } }),
+  ),
+  row(
+    "reasoning.enabled",
+    { reasoning: { enabled: true } },
+    "same",
+    "ours",
+    { thinking: { type: "adaptive" } },
+    config({ thinkingConfig: { includeThoughts: true } }),
+  ),
+  ...threadRows("thread_id", "conversation_id"),
   row("a_new_one", { a_new_one: { x: 1 } }, "same", "dropped", "dropped", "dropped"),
 ];

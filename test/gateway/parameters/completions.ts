@@ -1,6 +1,6 @@
 // The expected handling of the parameters of legacy completions, written by hand.
 
-import { config, LOGPROBS, type Row, row, sent } from "./row.ts";
+import { config, LOGPROBS, type Row, row, sent, threadRows } from "./row.ts";
 
 /** The parameters of `POST /v1/completions`. No upstream is called in this format. */
 export const COMPLETIONS: readonly Row[] = [
@@ -35,5 +35,6 @@ export const COMPLETIONS: readonly Row[] = [
   row("temperature", { temperature: 0.3 }, "same", "same", "same", config({ temperature: 0.3 })),
   row("top_p", { top_p: 0.5 }, "same", "same", "same", config({ topP: 0.5 })),
   row("user", { user: "u" }, "same", "same", { metadata: { user_id: "u" } }, "dropped"),
+  ...threadRows("thread_id", "conversation_id"),
   row("a_new_one", { a_new_one: { x: 1 } }, "dropped", "dropped", "dropped", "dropped"),
 ];

@@ -1,6 +1,18 @@
 // The expected handling of the parameters of the messages format, written by hand.
 
-import { calls, chatTools, claudeTools, config, flatTools, geminiTools, type Row, row, schema, sent } from "./row.ts";
+import {
+  calls,
+  chatTools,
+  claudeTools,
+  config,
+  flatTools,
+  geminiTools,
+  type Row,
+  row,
+  schema,
+  sent,
+  threadRows,
+} from "./row.ts";
 
 const thinking = { thinking: { type: "enabled", budget_tokens: 2000 } };
 
@@ -152,5 +164,6 @@ export const MESSAGES: readonly Row[] = [
     "same",
     "dropped",
   ),
+  ...threadRows("thread_id", "conversation_id", "metadata.thread_id", "metadata.conversation_id"),
   row("a_new_one", { a_new_one: { x: 1 } }, "dropped", "dropped", "same", "dropped"),
 ];

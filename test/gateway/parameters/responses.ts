@@ -1,6 +1,18 @@
 // The expected handling of the parameters of the responses format, written by hand.
 
-import { calls, chatTools, claudeTools, config, flatTools, fn, geminiTools, type Row, row, schema } from "./row.ts";
+import {
+  calls,
+  chatTools,
+  claudeTools,
+  config,
+  flatTools,
+  fn,
+  geminiTools,
+  type Row,
+  row,
+  schema,
+  threadRows,
+} from "./row.ts";
 
 /** Parameters of `POST /v1/responses`. */
 export const RESPONSES: readonly Row[] = [
@@ -145,5 +157,14 @@ export const RESPONSES: readonly Row[] = [
   row("top_p", { top_p: 0.5 }, "same", "same", "same", config({ topP: 0.5 })),
   row("truncation", { truncation: "auto" }, "dropped", "same", "dropped", "dropped"),
   row("user", { user: "u" }, "same", "same", { metadata: { user_id: "u" } }, "dropped"),
+  row(
+    "reasoning.generate_summary",
+    { reasoning: { effort: "low", generate_summary: "auto" } },
+    "dropped",
+    "same",
+    "ours",
+    "ours",
+  ),
+  ...threadRows("thread_id", "conversation_id"),
   row("a_new_one", { a_new_one: { x: 1 } }, "dropped", "same", "dropped", "dropped"),
 ];

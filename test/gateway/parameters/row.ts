@@ -1,5 +1,7 @@
 // A row of the tables of parameters: the expected handling of one parameter over each upstream protocol.
 
+import type { FormatFields } from "../../../src/wire/fields.ts";
+
 /** A JSON object. */
 export type Json = Record<string, unknown>;
 
@@ -7,9 +9,10 @@ export type Json = Record<string, unknown>;
  * How a parameter is handled: - `same`: it is sent unchanged, under its own name; - `dropped`: it is not sent, and
  * `x-sallyport-dropped` names it; - `dropped NAMES`: the same, but the header has other names than the row; - `refused`: 400
  * `unsupported_parameter` with its name as `param`, and no upstream is called; - `ours`: the gateway handles it itself, and does
- * not send it unchanged; - an object: the members that the upstream gets instead.
+ * not send it unchanged; - `sent or dropped`: its value is somewhere in what the upstream gets, or it is dropped; - an object: the
+ * members that the upstream gets instead.
  */
-export type Fate = "same" | "dropped" | `dropped ${string}` | "refused" | "ours" | Json;
+export type Fate = "same" | "dropped" | `dropped ${string}` | "refused" | "ours" | "sent or dropped" | Json;
 
 export interface Row {
   /** The parameter's name, which is a path into the body. The first part is the SDK's parameter. */
@@ -25,6 +28,55 @@ export interface Row {
 /** A row: how the parameter is handled with chat, responses, anthropic and gemini upstreams. */
 export function row(name: string, sends: Json, chat: Fate, responses: Fate, claude: Fate, gemini: Fate): Row {
   return { name, sends, chat, responses, claude, gemini };
+}
+
+/**
+ * Rows for the parameters of a format's table for which no row was written by hand: they must be sent under any name, or be
+ * reported.
+ */
+export function rowsOf({ fields }: FormatFields, rows: readonly Row[]): Row[] {
+  return fields.flatMap(({ path, rule }) => {
+    if (rows.some(({ name, sends }) => name === path || isIn(sends, path))) return [];
+    const [first = "", nested] = path.split(".");
+    const value = sampleOf(rule.schema);
+    const sends = { [first]: nested === undefined ? value : { [nested]: value } };
+    const fate = "sent or dropped";
+    return [row(path, sends, fate, fate, fate, fate)];
+  });
+}
+
+/** Rows for the names of the conversation, which the gateway itself keeps. */
+export function threadRows(...paths: string[]): Row[] {
+  return paths.map((path) => {
+    const [first = "", nested] = path.split(".");
+    const sends = { [first]: nested === undefined ? "a-thread" : { [nested]: "a-thread" } };
+    return row(path, sends, "ours", "ours", "ours", "ours");
+  });
+}
+
+function isIn(value: unknown, path: string): boolean {
+  let inner = value;
+  for (const name of path.split(".")) inner = (inner as Json | undefined)?.[name];
+  return inner !== undefined;
+}
+
+/** A value that the schema allows, and that a request does not contain by chance. */
+function sampleOf(schema: Json): unknown {
+  const { type, minimum = 0, maximum = 97 } = schema as { type?: string; minimum?: number; maximum?: number };
+  switch (type) {
+    case "boolean":
+      return true;
+    case "integer":
+      return Math.ceil((minimum + maximum) / 2);
+    case "number":
+      return minimum + (maximum - minimum) * 0.4375;
+    case "array":
+      return ["a-sample"];
+    case "object":
+      return { a_sample: "a-sample" };
+    default:
+      return "a-sample";
+  }
 }
 
 export const config = (members: Json): Json => ({ generationConfig: members });
