@@ -7,8 +7,7 @@ import type { LiveConfig } from "../config/live.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
 import type { AttemptDeps } from "../gateway/centre/attempts.ts";
 import type { GatewayDeps } from "../gateway/centre/deps.ts";
-import { createPrepare } from "../gateway/centre/prepare.ts";
-import { createGateway } from "../gateway/centre/run.ts";
+import { createGateway } from "../gateway/centre/pipeline.ts";
 import { createCompact } from "../gateway/endpoints/compact.ts";
 import { createConversationEndpoints } from "../gateway/endpoints/conversations/conversation-endpoints.ts";
 import { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
@@ -23,8 +22,8 @@ import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
-import { createImageFetch } from "../gateway/stages/files/media.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
+import { createContentStages, createStages } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
@@ -67,15 +66,8 @@ export function createChat(deps: ChatDeps) {
   const config = () => live.get();
   const { responses, files, threads, storage } = deps.verbs;
   const reasoning = new ReasoningMemory();
-  const pipeline = {
-    ...calls,
-    catalog: fleet.catalog,
-    provider: fleet.provider,
-    isDecisionModel,
-    reasoning,
-    affinity: new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) }),
-    threads: new UpstreamThreads(),
-  };
+  const affinity = new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) });
+  const upstreams = { ...calls, catalog: fleet.catalog, provider: fleet.provider, isDecisionModel };
   const compaction = createCompaction({
     clock,
     store: { ...threads, makeRoom: storage.makeRoom },
@@ -83,33 +75,41 @@ export function createChat(deps: ChatDeps) {
     settings: () => config().compaction,
     model: (id) => resolveModel(fleet.catalog(), id),
     flights: deps.flights,
-    ask: pipeline,
+    ask: upstreams,
     authenticate,
     warn: (message, fields) => log.warn(message, fields),
   });
-  const prepare = createPrepare({
+  const keepFailed = (error: unknown, requestId: string) =>
+    log.error("an answer could not be stored", { request_id: requestId, error });
+  const features = {
+    ...upstreams,
+    ...compaction,
+    reasoning,
+    affinity,
+    keepFailed,
+    threads: new UpstreamThreads(),
+    files,
     history: {
       store: { ...responses, ...storage },
       conversations: compaction.keptConversations,
       keepsConversations: () => config().compaction.enabled,
       settings: () => config().responses,
       nowMs: () => clock.now(),
+      keepFailed,
     },
-    files,
-    sealer: compaction.sealer,
-    gatewayThreads: compaction.gatewayThreads,
-    provider: fleet.provider,
-  });
-  const gateway = createGateway({
-    ...pipeline,
-    compaction: compaction.compaction,
+    imageFetch: imageFetch(live),
+  };
+  const pipeline = {
+    ...upstreams,
+    stages: createStages(features),
+    sealed: (value: string | undefined, minter: string) => reasoning.minted(value, minter),
     peekMs: deps.peekMs,
-    prepare,
-    inlineImages: createImageFetch(imageFetch(live)),
-    keepFailed: (error, requestId) => log.error("an answer could not be stored", { request_id: requestId, error }),
+    keepFailed,
     streamOpened: metrics.streamOpened,
     streamClosed: metrics.streamClosed,
-  });
+  };
+  const gateway = createGateway(pipeline);
+  const counting = { ...features, contentStages: createContentStages(features) };
   return {
     routes: gatewayRoutes({
       gateway,
@@ -125,10 +125,10 @@ export function createChat(deps: ChatDeps) {
         authenticate,
       }),
       uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
-      compact: createCompact({ ...pipeline, ...compaction, prepare, settings: () => config().compaction }),
+      compact: createCompact({ ...counting, settings: () => config().compaction }),
       passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
       modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
-      ...countersOf({ ...compaction, ...pipeline, files, prepare }),
+      ...countersOf(counting),
     }),
     /** The endpoints that bypass the framework's router. */
     direct: directRoutes(gateway),

@@ -5,7 +5,7 @@ import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
-import type { Gateway } from "./centre/run.ts";
+import type { Gateway } from "./centre/pipeline.ts";
 import type { ConversationEndpoints as ConversationObjects } from "./endpoints/conversations/conversation-endpoints.ts";
 import type { StoredThreads } from "./endpoints/conversations/stored-threads.ts";
 import type { Uploads } from "./endpoints/files/uploads.ts";

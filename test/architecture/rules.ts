@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
-import { centreKnowsNoStage } from "./gateway-rules.ts";
+import { centreKnowsNoStage, stagesAreListed } from "./gateway-rules.ts";
 import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
@@ -356,6 +356,7 @@ export const RULES: readonly Rule[] = [
   circles,
   wireMeetsUpstream,
   centreKnowsNoStage,
+  stagesAreListed,
   sql,
   engines,
   elysia,

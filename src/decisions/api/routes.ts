@@ -10,7 +10,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { Budgets, Spender } from "../../gateway/admission/budgets.ts";
-import { headerText } from "../../gateway/centre/accounting.ts";
+import { headerText } from "../../gateway/centre/answer.ts";
 import { clientGone, withinDeadline } from "../../gateway/centre/request-deadline.ts";
 import type { WireTap } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";

@@ -3,7 +3,6 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { prefixedId } from "../../base/ids.ts";
-import { requireModel } from "../../catalog/resolve.ts";
 import { type Element, type EntryFormat, textOfEntry } from "../../chat/entries.ts";
 import type { Usage } from "../../chat/event.ts";
 import { readJsonBody } from "../../http/body.ts";
@@ -11,8 +10,10 @@ import { exchangeOf } from "../../http/exchange.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import { WIRE_FORMATS } from "../../wire/index.ts";
 import { responsesFormat } from "../../wire/responses/format.ts";
-import { decodeOptions } from "../centre/chat-exchange.ts";
 import type { GatewayDeps } from "../centre/deps.ts";
+import type { Stage } from "../centre/stage.ts";
+import { decodeOptions, modelFor, turnOf } from "../centre/turn.ts";
+import { prepared } from "../centre/walk.ts";
 import type { ChatCompaction, RecordSource } from "../stages/compaction/conversations.ts";
 import { openRecord } from "../stages/compaction/items.ts";
 import { recordOf } from "../stages/compaction/record.ts";
@@ -22,10 +23,12 @@ import type { KeptThreads } from "../stages/threads/kept.ts";
 import { threadNotFound } from "./conversations/stored-threads.ts";
 
 export interface CompactDeps
-  extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "prepare" | "clock"> {
+  extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "clock"> {
   compaction: ChatCompaction;
-  threads: KeptThreads;
+  keptThreads: KeptThreads;
   sealer: Sealer;
+  /** The stages that complete the content of a request. */
+  contentStages: readonly Stage[];
   /** The configuration section `compaction`. */
   settings(): { enabled: boolean };
 }
@@ -52,11 +55,7 @@ export function createCompact(deps: CompactDeps): (request: Request) => Promise<
     if (typeof body["model"] !== "string" || body["model"] === "") {
       throw new ApiError("invalid_request", "Missing required parameter: 'model'.", { param: "model" });
     }
-    const { model, routes } = requireModel(deps.catalog(), body["model"], {
-      tier: caller.account.tier,
-      models: caller.models,
-      isDecisionModel: deps.isDecisionModel,
-    });
+    const { model, routes } = modelFor(deps, body["model"], caller);
     exchange.log["model"] = model.id;
     const asked = { exchange, caller, model, routes, body };
     const answer =
@@ -92,7 +91,9 @@ function threadOf(body: Element): string | undefined {
   return undefined;
 }
 
-type Asked = Omit<RecordSource, "format" | "members" | "compactable" | "asksRecord">;
+type Asked = Omit<RecordSource, "format" | "members" | "compactable" | "asksRecord" | "body"> & {
+  body: Record<string, unknown>;
+};
 
 async function ofThread(
   deps: CompactDeps,
@@ -100,7 +101,7 @@ async function ofThread(
   asked: Asked & { threadId: string },
 ): Promise<CompactAnswer> {
   const { threadId, caller } = asked;
-  const found = await deps.threads.find({ accountId: caller.accountId, kind: "thread", threadId });
+  const found = await deps.keptThreads.find({ accountId: caller.accountId, kind: "thread", threadId });
   const format = found && WIRE_FORMATS.find(({ name }) => name === found.text.format);
   if (found === undefined || format?.entries === undefined) throw threadNotFound(threadId);
   const { entries } = format;
@@ -130,21 +131,14 @@ async function ofThread(
 }
 
 async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promise<CompactAnswer> {
-  const { exchange, caller, model, routes, body } = asked;
+  const { exchange, caller, model, body } = asked;
   const options = decodeOptions(request);
   const entries = entriesOf(responsesFormat);
-  const chat = responsesFormat.decode(body, options);
-  const prepared = await deps.prepare?.({
-    exchange,
-    caller,
-    format: responsesFormat,
-    chat,
-    body,
-    options,
-    model,
-    routes,
-  });
-  const list = entries.list({ ...body, ...prepared?.members });
+  const read = { request, exchange, caller, format: responsesFormat, text: JSON.stringify(body), body };
+  const given = { ...read, routing: undefined, reservation: undefined };
+  const turn = turnOf(deps, given, responsesFormat.decode(body, options), options);
+  const { members } = (await prepared(deps.contentStages, turn)).turn;
+  const list = entries.list({ ...body, ...members });
   const source = { ...asked, format: responsesFormat, members: { input: list }, compactable: { threadId: undefined } };
   const tokensBefore = await deps.compaction.tokensOf(source);
   const wanted = { ...source, asksRecord: { wish: undefined } };

@@ -13,19 +13,20 @@ import type { DecodeOptions } from "../../../wire/format.ts";
 import { decodeCountTokens } from "../../../wire/messages/decode.ts";
 import { messagesFormat } from "../../../wire/messages/format.ts";
 import type { Caller } from "../../admission/caller.ts";
-import { decodeOptions, forwardedHeaders } from "../../centre/chat-exchange.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 import { orderRoutes } from "../../centre/order.ts";
 import { clientError, refuseImages } from "../../centre/policy.ts";
-import { withRecords } from "../../centre/prepare.ts";
+import { decodeOptions, forwardedHeaders } from "../../centre/turn.ts";
 import { refuseUntranslatable } from "../../rules/untranslatable.ts";
 import type { ChatCompaction } from "../../stages/compaction/conversations.ts";
 import { compactsItself } from "../../stages/compaction/items.ts";
+import { withRecords } from "../../stages/compaction/open-records.ts";
 import type { Sealer } from "../../stages/compaction/seal.ts";
-import { withFiles } from "../../stages/files/media.ts";
+import { withFiles } from "../../stages/files/uploaded.ts";
 import { historyReader, openHistory } from "../../stages/reasoning/open-history.ts";
+import type { ReasoningMemory } from "../../stages/reasoning/reasoning-memory.ts";
 import { refusesReasoning } from "../../stages/reasoning/refused-reasoning.ts";
-import { routesOfThread, threadOf } from "../../stages/threads/upstream-threads.ts";
+import { routesOfThread, threadOf, type UpstreamThreads } from "../../stages/threads/upstream-threads.ts";
 import { promptTokens } from "../../usage/prompt-tokens.ts";
 import { refusedCount } from "./counting.ts";
 import type { CountingAllowance } from "./counting-allowance.ts";
@@ -35,8 +36,10 @@ const TIMEOUT_MS = 15_000;
 
 type CountDeps = Pick<
   GatewayDeps,
-  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "reasoning" | "threads"
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock"
 > & {
+  reasoning: ReasoningMemory;
+  threads: UpstreamThreads;
   allowance: CountingAllowance;
   files: FileStore;
   sealer: Sealer;

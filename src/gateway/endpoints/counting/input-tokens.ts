@@ -2,16 +2,17 @@
 // gateway. Costs nothing and does not count against the rate limit; what an account may have counted has its own.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
-import { requireModel } from "../../../catalog/resolve.ts";
 import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { fetchAnswer } from "../../../upstream/ask.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import { responsesFormat } from "../../../wire/responses/format.ts";
-import { decodeOptions } from "../../centre/chat-exchange.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 import { orderRoutes } from "../../centre/order.ts";
-import { clientError, refuseImages } from "../../centre/policy.ts";
+import { clientError } from "../../centre/policy.ts";
+import type { Stage } from "../../centre/stage.ts";
+import { decodeOptions, turnOf } from "../../centre/turn.ts";
+import { prepared } from "../../centre/walk.ts";
 import { promptTokens } from "../../usage/prompt-tokens.ts";
 import { refusedCount } from "./counting.ts";
 import type { CountingAllowance } from "./counting-allowance.ts";
@@ -23,8 +24,12 @@ const UPSTREAM_PATH = "/responses/input_tokens";
 
 type InputTokensDeps = Pick<
   GatewayDeps,
-  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock" | "prepare"
-> & { allowance: CountingAllowance };
+  "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock"
+> & {
+  allowance: CountingAllowance;
+  /** The stages that complete the content of a request. */
+  contentStages: readonly Stage[];
+};
 
 /** Creates the handler. */
 export function createInputTokens(deps: InputTokensDeps): (request: Request) => Promise<Response> {
@@ -35,34 +40,20 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
     ticket.read(text.length);
     const options = decodeOptions(request);
-    const chat = responsesFormat.decode(body, options);
-    const { model, routes } = requireModel(deps.catalog(), chat.model, {
-      tier: caller.account.tier,
-      models: caller.models,
-      isDecisionModel: deps.isDecisionModel,
-    });
-    exchange.log["model"] = model.id;
-    refuseImages(body, model);
-    exchange.headers["x-sallyport-model"] = encodeURI(model.id);
-    const prepared = await deps.prepare?.({
-      exchange,
-      caller,
-      format: responsesFormat,
-      chat,
-      body,
-      options,
-      model,
-      routes,
-    });
-    const counted = async () => answered(await promptTokens(prepared?.chat ?? chat));
-    const [route] = orderRoutes(prepared?.routes ?? routes, { random: () => 0 });
+    const format = responsesFormat;
+    const asked = { request, exchange, caller, format, text, body, routing: undefined, reservation: undefined };
+    const turn = turnOf(deps, asked, format.decode(body, options), options);
+    exchange.headers["x-sallyport-model"] = encodeURI(turn.model.id);
+    const { chat, members, routes } = (await prepared(deps.contentStages, turn)).turn;
+    const counted = async () => answered(await promptTokens(chat));
+    const [route] = orderRoutes(routes, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);
     if (route === undefined || provider === undefined || provider.dialect.name !== responsesFormat.dialect)
       return counted();
     const call = {
       path: UPSTREAM_PATH,
       headers: {},
-      body: spliceMembers(text, { ...prepared?.members, model: route.model, stream: undefined, store: undefined }),
+      body: spliceMembers(text, { ...members, model: route.model, stream: undefined, store: undefined }),
       dropped: [],
     };
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);

@@ -9,7 +9,7 @@ import { exchangeOf } from "../../../http/exchange.ts";
 import { readForm } from "../../../http/form.ts";
 import type { FileStore, StoredFile } from "../../../store/work/files.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
-import { IMAGE_BYTES_MAX, sniffImage } from "../../stages/files/images.ts";
+import { IMAGE_BYTES_MAX, sniffImage } from "../../rules/images.ts";
 
 export interface UploadDeps {
   store: FileStore;

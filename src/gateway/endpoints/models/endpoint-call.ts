@@ -14,7 +14,7 @@ import { openaiEndUser } from "../../../upstream/end-user.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import { PROTOCOLS } from "../../../vendors/protocols.ts";
-import { headerText } from "../../centre/accounting.ts";
+import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../centre/policy.ts";
 import type { RequestDeadline } from "../../centre/request-deadline.ts";
 import type { RouteAttempt } from "../../centre/route-call.ts";

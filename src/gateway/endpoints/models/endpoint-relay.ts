@@ -16,7 +16,7 @@ import { openaiError } from "../../../upstream/dialects/openai-error.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import { answerFault } from "../../../upstream/fault-words.ts";
 import { OutputText } from "../../../upstream/output-text.ts";
-import { headerText } from "../../centre/accounting.ts";
+import { headerText } from "../../centre/answer.ts";
 import { clientError, faultOfAnswer, mayTryElsewhere } from "../../centre/policy.ts";
 import type { RouteAttempt } from "../../centre/route-call.ts";
 import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";

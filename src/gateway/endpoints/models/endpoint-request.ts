@@ -10,7 +10,7 @@ import type { Caller } from "../../admission/caller.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 
 /** What these endpoints need from the rest of the program. */
-export type EndpointDeps = Omit<GatewayDeps, "reasoning" | "threads" | "affinity">;
+export type EndpointDeps = Omit<GatewayDeps, "stages" | "sealed">;
 
 /** One request to an endpoint. */
 export interface Asked {

@@ -10,7 +10,7 @@ import { exchangeOf } from "../../../http/exchange.ts";
 import type { Spools } from "../../../http/spool.ts";
 import { openUpload, type Upload } from "../../../http/upload.ts";
 import { traceHeaders } from "../../../telemetry/span.ts";
-import { headerText } from "../../centre/accounting.ts";
+import { headerText } from "../../centre/answer.ts";
 import { tryRoutes } from "../../centre/attempts.ts";
 import { withinDeadline } from "../../centre/request-deadline.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";

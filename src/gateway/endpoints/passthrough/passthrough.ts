@@ -16,7 +16,7 @@ import type { Provider } from "../../../upstream/provider.ts";
 import type { Admit } from "../../admission/admit.ts";
 import type { Budgets } from "../../admission/budgets.ts";
 import type { Caller } from "../../admission/caller.ts";
-import { headerText } from "../../centre/accounting.ts";
+import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../centre/policy.ts";
 import { clientGone } from "../../centre/request-deadline.ts";
 import { headersDown, headersUp } from "./headers.ts";

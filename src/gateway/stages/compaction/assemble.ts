@@ -84,7 +84,7 @@ export function createCompaction(deps: CompactionDeps) {
     forgetConversation: (accountId: string, threadId: string) =>
       memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,
-    threads,
+    keptThreads: threads,
     /** Aborts summaries that are being made in advance. */
     async stop() {
       stopping.abort(new Error("The program stops."));

@@ -6,8 +6,8 @@ import { prefixedId } from "../../../base/ids.ts";
 import type { CompactEdit, EditedContext } from "../../../chat/context-edits.ts";
 import type { Element, EntryFormat } from "../../../chat/entries.ts";
 import type { Usage } from "../../../chat/event.ts";
-import type { AdmittedRequest } from "../../centre/chat-exchange.ts";
 import { type Clearing, clear, countOf } from "./clear.ts";
+import type { CompactableTurn } from "./compactable-turn.ts";
 import type { Compactor, Conversation, Shortened } from "./compactor.ts";
 import { sealList } from "./items.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";
@@ -29,9 +29,9 @@ export interface ContextEditingDeps {
   tokens: TokenMemory;
   sealer: Sealer;
   /** The token limits of the request's model; undefined if its window is unknown. */
-  spaceOf(admitted: AdmittedRequest): Space | undefined;
+  spaceOf(admitted: CompactableTurn): Space | undefined;
   /** The conversation of a request; undefined if its format has no list of messages. */
-  conversationOf(admitted: AdmittedRequest, space: Space): Conversation | undefined;
+  conversationOf(admitted: CompactableTurn, space: Space): Conversation | undefined;
 }
 
 /** The limits for requests without compaction. */
@@ -42,7 +42,7 @@ const NEW_SHARE = 0.5;
 
 /** A request after its tokens were counted and its edits applied. */
 interface Measure {
-  admitted: AdmittedRequest;
+  admitted: CompactableTurn;
   format: EntryFormat;
   conversation: Conversation;
   clearing: Clearing;
@@ -57,14 +57,14 @@ interface Measure {
 export class ContextEditing {
   readonly #deps: ContextEditingDeps;
   /** All routes of one request get the same result. */
-  readonly #edited = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
+  readonly #edited = new WeakMap<CompactableTurn, Promise<CompactableTurn>>();
 
   constructor(deps: ContextEditingDeps) {
     this.#deps = deps;
   }
 
   /** The request to send to a provider that does not support context edits. */
-  apply(admitted: AdmittedRequest): AdmittedRequest | Promise<AdmittedRequest> {
+  apply(admitted: CompactableTurn): CompactableTurn | Promise<CompactableTurn> {
     const space = this.#space(admitted);
     if (this.#isShort(admitted, space)) return withoutWish(admitted, { done: NOTHING_DONE, isAfterOverflow: false });
     let edited = this.#edited.get(admitted);
@@ -76,7 +76,7 @@ export class ContextEditing {
   }
 
   /** The request, shortened to `space` after a provider refused it as too long. */
-  afterOverflow(admitted: AdmittedRequest, space: Space): Promise<AdmittedRequest> {
+  afterOverflow(admitted: CompactableTurn, space: Space): Promise<CompactableTurn> {
     return this.#edit(admitted, space, true);
   }
 
@@ -84,7 +84,7 @@ export class ContextEditing {
    * The request that makes the record for which the client wants to pause; undefined while the conversation is below the
    * threshold.
    */
-  async pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> {
+  async pausing(admitted: CompactableTurn): Promise<CompactableTurn | undefined> {
     const compact = compactOf(admitted);
     const space = this.#space(admitted);
     if (compact?.pauses !== true || this.#isShort(admitted, space)) return undefined;
@@ -103,7 +103,7 @@ export class ContextEditing {
   }
 
   /** The token limits: those that the client requested, or those of the model's window. */
-  #space(admitted: AdmittedRequest): Space {
+  #space(admitted: CompactableTurn): Space {
     const compact = compactOf(admitted);
     if (compact === undefined && admitted.compactable?.threadId === undefined) return ANY_SPACE;
     const base = this.#deps.spaceOf(admitted);
@@ -111,7 +111,7 @@ export class ContextEditing {
   }
 
   /** Whether the length of the request alone shows that no edit applies. */
-  #isShort(admitted: AdmittedRequest, { limit }: Space): boolean {
+  #isShort(admitted: CompactableTurn, { limit }: Space): boolean {
     let least = limit;
     for (const edit of admitted.compactable?.edits ?? []) {
       if (edit.type === "compact") continue;
@@ -121,7 +121,7 @@ export class ContextEditing {
     return isSurelyBelow(admitted, least, this.#deps.tokens.ratio(senderOf(admitted)));
   }
 
-  async #measure(admitted: AdmittedRequest, space: Space): Promise<Measure | undefined> {
+  async #measure(admitted: CompactableTurn, space: Space): Promise<Measure | undefined> {
     const { tokens } = this.#deps;
     const conversation = this.#deps.conversationOf(admitted, space);
     if (conversation === undefined) return undefined;
@@ -136,7 +136,7 @@ export class ContextEditing {
     return { admitted, format, conversation, clearing, list, cleared, before, after };
   }
 
-  async #edit(admitted: AdmittedRequest, space: Space, isAfterOverflow: boolean): Promise<AdmittedRequest> {
+  async #edit(admitted: CompactableTurn, space: Space, isAfterOverflow: boolean): Promise<CompactableTurn> {
     const measure = await this.#measure(admitted, space);
     if (measure === undefined) return admitted;
     if (measure.after > space.limit) return this.#compact(measure, space, isAfterOverflow);
@@ -146,7 +146,7 @@ export class ContextEditing {
   #clearedRequest(
     { admitted, cleared, clearing: { fixed }, before, after }: Measure,
     { record, isAfterOverflow }: { record: Element | undefined; isAfterOverflow: boolean },
-  ): AdmittedRequest {
+  ): CompactableTurn {
     const done = { cleared: cleared.cleared, record, usage: undefined };
     if (cleared.cleared.length === 0) return withoutWish(admitted, { done, isAfterOverflow });
     note(admitted, { action: "cleared", before, after });
@@ -159,7 +159,7 @@ export class ContextEditing {
   }
 
   /** Compacts the client's original messages, as these give a better record than cleared ones, and then clears the result. */
-  async #compact(measure: Measure, space: Space, isAfterOverflow: boolean): Promise<AdmittedRequest> {
+  async #compact(measure: Measure, space: Space, isAfterOverflow: boolean): Promise<CompactableTurn> {
     const { admitted, format, conversation, clearing } = measure;
     const compact = compactOf(admitted);
     const usage: Usage = { inputTokens: 0, outputTokens: 0 };
@@ -186,7 +186,7 @@ export class ContextEditing {
     return edited(admitted, { ...short, list, counted: short.counted - cleared.gone }, { done, isAfterOverflow });
   }
 
-  #recordOf(admitted: AdmittedRequest, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
+  #recordOf(admitted: CompactableTurn, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {
     // The client keeps the messages that could not be summarised.
     if (record === undefined || action === "truncated") return format.editing?.failedRecord;
     const { sealer } = this.#deps;
@@ -198,25 +198,25 @@ export class ContextEditing {
 
 const NOTHING_DONE: EditedContext = { cleared: [], record: undefined, usage: undefined };
 
-function compactOf(admitted: AdmittedRequest): CompactEdit | undefined {
+function compactOf(admitted: CompactableTurn): CompactEdit | undefined {
   return admitted.compactable?.edits?.find((edit) => edit.type === "compact");
 }
 
 /** The request with its list unchanged and without the member that requests edits, as these have been applied. */
 function withoutWish(
-  admitted: AdmittedRequest,
+  admitted: CompactableTurn,
   { done, isAfterOverflow }: { done: EditedContext; isAfterOverflow: boolean },
-): AdmittedRequest {
+): CompactableTurn {
   const bare = withoutMember(admitted, admitted.format.entries?.editing?.member ?? "");
   const edited = { original: admitted, isAfterOverflow, ...done };
   return { ...bare, compactable: { ...admitted.compactable, threadId: admitted.compactable?.threadId, edited } };
 }
 
 function edited(
-  admitted: AdmittedRequest,
+  admitted: CompactableTurn,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
   { done, isAfterOverflow }: { done: EditedContext; isAfterOverflow: boolean },
-): AdmittedRequest {
+): CompactableTurn {
   const { edits } = admitted.compactable ?? {};
   const more = { ...(edits === undefined ? {} : { edits }), edited: { original: admitted, isAfterOverflow, ...done } };
   return withList(withoutMember(admitted, admitted.format.entries?.editing?.member ?? ""), short, {

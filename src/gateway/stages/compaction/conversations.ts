@@ -11,10 +11,10 @@ import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import { answerElements } from "../../../wire/assembled.ts";
 import type { WireFormat } from "../../../wire/format.ts";
-import type { AdmittedRequest, Compactable } from "../../centre/chat-exchange.ts";
 import type { ModelAnswer, Payer, Prompt } from "../../inner/ask.ts";
 import type { KeptThreads } from "../threads/kept.ts";
 import { clear } from "./clear.ts";
+import type { Compactable, CompactableTurn } from "./compactable-turn.ts";
 import type { Compactor, Conversation } from "./compactor.ts";
 import { ContextEditing } from "./context-editing.ts";
 import { compactsItself, nativeRoutes } from "./items.ts";
@@ -54,7 +54,7 @@ export interface CompactionParts {
 
 /** The members of a request that are needed to make a record of its conversation. */
 export type RecordSource = Pick<
-  AdmittedRequest,
+  CompactableTurn,
   | "exchange"
   | "caller"
   | "model"
@@ -84,7 +84,7 @@ export class ChatCompaction {
   readonly #deps: CompactionParts;
   readonly #editing: ContextEditing;
   /** All routes of one request get the same shortened request. */
-  readonly #fitted = new WeakMap<AdmittedRequest, Promise<AdmittedRequest>>();
+  readonly #fitted = new WeakMap<CompactableTurn, Promise<CompactableTurn>>();
 
   constructor(deps: CompactionParts) {
     this.#deps = deps;
@@ -110,7 +110,7 @@ export class ChatCompaction {
     body: Element,
     format: WireFormat,
     { routes, conversation }: { routes: readonly ModelRoute[]; conversation: Compactable | undefined },
-  ): { asksRecord?: AdmittedRequest["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
+  ): { asksRecord?: CompactableTurn["asksRecord"]; routes?: readonly ModelRoute[] } | undefined {
     const asksRecord = format.entries?.asksRecord(body);
     const pauses = conversation?.edits?.some((edit) => edit.type === "compact" && edit.pauses) === true;
     if (asksRecord === undefined && !pauses) return undefined;
@@ -121,7 +121,7 @@ export class ChatCompaction {
   }
 
   /** The request to send to a provider. A short request is returned unchanged and synchronously. */
-  shortenToFit(admitted: AdmittedRequest, provider: Provider): AdmittedRequest | Promise<AdmittedRequest> {
+  shortenToFit(admitted: CompactableTurn, provider: Provider): CompactableTurn | Promise<CompactableTurn> {
     const { compactable: conversation } = admitted;
     if (conversation === undefined || conversation.shortened !== undefined || conversation.edited !== undefined)
       return admitted;
@@ -141,7 +141,7 @@ export class ChatCompaction {
   }
 
   /** The request to retry after a provider refused it as too long; undefined if a retry is pointless. */
-  async afterOverflow(admitted: AdmittedRequest, error: unknown): Promise<AdmittedRequest | undefined> {
+  async afterOverflow(admitted: CompactableTurn, error: unknown): Promise<CompactableTurn | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error);
     if (counts.limit !== undefined) this.#deps.windows.tell(admitted.model, counts.limit);
@@ -196,7 +196,7 @@ export class ChatCompaction {
   }
 
   /** The request for a record instead of an answer, if the client wants to pause after compaction. */
-  pausing(admitted: AdmittedRequest): Promise<AdmittedRequest | undefined> | undefined {
+  pausing(admitted: CompactableTurn): Promise<CompactableTurn | undefined> | undefined {
     return admitted.compactable?.edits === undefined ? undefined : this.#editing.pausing(admitted);
   }
 
@@ -249,7 +249,7 @@ export class ChatCompaction {
   }
 
   /** After an answer, learns token counts and stores the thread. Never throws. */
-  answered(admitted: AdmittedRequest, { text, usage }: { text: string; usage: Usage | undefined }): void {
+  answered(admitted: CompactableTurn, { text, usage }: { text: string; usage: Usage | undefined }): void {
     const { compactable: conversation } = admitted;
     if (conversation === undefined) return;
     if (usage !== undefined && usage.estimated !== true) this.#learn(admitted, usage.inputTokens);
@@ -267,14 +267,14 @@ export class ChatCompaction {
     });
   }
 
-  #learn(admitted: AdmittedRequest, reported: number): void {
+  #learn(admitted: CompactableTurn, reported: number): void {
     const shortened = admitted.compactable?.shortened;
     // Only what was counted as it went up can be compared with the report.
     if (shortened === undefined || hasMedia(admitted.chat)) return;
     this.#deps.tokens.learn(senderOf(admitted), reported, shortened.counted);
   }
 
-  async #shorten(admitted: AdmittedRequest, space: Space, { isAfterOverflow = false } = {}): Promise<AdmittedRequest> {
+  async #shorten(admitted: CompactableTurn, space: Space, { isAfterOverflow = false } = {}): Promise<CompactableTurn> {
     const conversation = this.#conversation(admitted, space);
     if (conversation === undefined) return admitted;
     const short = await this.#deps.compactor.shorten(conversation);
@@ -284,7 +284,7 @@ export class ChatCompaction {
     return withList(admitted, short, { isAfterOverflow });
   }
 
-  #space({ model, chat }: AdmittedRequest): Space | undefined {
+  #space({ model, chat }: CompactableTurn): Space | undefined {
     const window = this.#deps.windows.of(model);
     if (window === undefined) return undefined;
     return spaceOf(window, this.#deps.settings().threshold, chat.maxTokens);

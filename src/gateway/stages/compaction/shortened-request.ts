@@ -3,7 +3,7 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { Usage } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import type { AdmittedRequest, Compactable } from "../../centre/chat-exchange.ts";
+import type { Compactable, CompactableTurn } from "./compactable-turn.ts";
 import type { Shortened } from "./compactor.ts";
 import { DOCUMENT_TOKENS, type Sender } from "./measure.ts";
 import type { Space } from "./space.ts";
@@ -13,7 +13,7 @@ import type { SummaryWork } from "./summarise.ts";
  * Whether the size of a request alone shows that it has fewer tokens than this. A token has at least one byte. `ratio`: the model's
  * tokens per token counted by the gateway.
  */
-export function isSurelyBelow({ text, members, chat }: AdmittedRequest, tokens: number, ratio: number): boolean {
+export function isSurelyBelow({ text, members, chat }: CompactableTurn, tokens: number, ratio: number): boolean {
   // The gateway inserted stored history or files, which the client's text does not contain.
   if (members?.["messages"] !== undefined || members?.["input"] !== undefined) return false;
   if (text.length * ratio >= tokens) return false;
@@ -27,7 +27,7 @@ export function hasMedia({ messages }: ChatRequest): boolean {
 }
 
 /** Whose request to which model. */
-export function senderOf({ caller, model }: Pick<AdmittedRequest, "caller" | "model">): Sender {
+export function senderOf({ caller, model }: Pick<CompactableTurn, "caller" | "model">): Sender {
   return { accountId: caller.accountId, model: model.id };
 }
 
@@ -36,14 +36,14 @@ function isMedia({ type }: { type: string }): boolean {
 }
 
 /** The request as it was before shortening, with all of the client's messages. */
-export function wholeOf<J extends Pick<AdmittedRequest, "compactable">>(admitted: J): J | AdmittedRequest {
+export function wholeOf<J extends Pick<CompactableTurn, "compactable">>(admitted: J): J | CompactableTurn {
   const { shortened, edited } = admitted.compactable ?? {};
   return shortened?.original ?? edited?.original ?? admitted;
 }
 
 /** Reports a compaction in the response header and in the log line. */
 export function note(
-  { exchange }: Pick<AdmittedRequest, "exchange">,
+  { exchange }: Pick<CompactableTurn, "exchange">,
   { action, before, after }: Pick<Shortened, "action" | "before" | "after">,
 ): void {
   exchange.headers["x-sallyport-compaction"] = `${action}; before=${before}; after=${after}`;
@@ -52,10 +52,10 @@ export function note(
 
 /** The request with a shorter list of messages. `more`: further members of the conversation's state. */
 export function withList(
-  admitted: AdmittedRequest,
+  admitted: CompactableTurn,
   short: Pick<Shortened, "list" | "strippedCalls" | "counted">,
   { isAfterOverflow, ...more }: { isAfterOverflow: boolean } & Partial<Compactable>,
-): AdmittedRequest {
+): CompactableTurn {
   const { format, chat } = admitted;
   const member = format.entries?.member ?? "messages";
   const members = admitted.members === undefined ? undefined : { ...admitted.members, [member]: short.list };
@@ -66,6 +66,8 @@ export function withList(
     ...admitted,
     chat: { ...read, ...(chat.store === undefined ? {} : { store: chat.store }) },
     members,
+    reasoningRemoved: true,
+    strippedCalls: short.strippedCalls,
     compactable: {
       threadId: admitted.compactable?.threadId,
       keeps: admitted.compactable?.keeps,
@@ -82,14 +84,14 @@ export function withList(
 }
 
 /** The request without a certain top-level member of its body. */
-export function withoutMember(admitted: AdmittedRequest, name: string): AdmittedRequest {
+export function withoutMember(admitted: CompactableTurn, name: string): CompactableTurn {
   const { [name]: _chat, ...extra } = admitted.chat.extra;
   const members = admitted.members === undefined ? undefined : { ...admitted.members, [name]: undefined };
   return { ...admitted, chat: { ...admitted.chat, extra }, members };
 }
 
 /** The error for a request that cannot be shortened enough. */
-export function doesNotFit(admitted: AdmittedRequest, { after }: Shortened, { window }: Space): ApiError {
+export function doesNotFit(admitted: CompactableTurn, { after }: Shortened, { window }: Space): ApiError {
   const message = `Even when shortened, this conversation takes about ${after} tokens, and the context of "${admitted.model.id}" has ${window}. Shorten its longest messages.`;
   return new ApiError("context_length_exceeded", message, {
     details: { input_tokens: after, context_window: window },

@@ -14,12 +14,14 @@ import {
   responseOfItem,
 } from "../../../wire/responses/references.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
-import type { Keep } from "../../centre/chat-exchange.ts";
 import { conversationNotFound } from "../../endpoints/conversations/conversation-endpoints.ts";
 import type { ConversationItem, KeptConversations } from "./kept-conversations.ts";
 
 /** A parsed JSON object. */
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Stores a finished answer in the client's format. */
+export type Keep = (answer: Readonly<Record<string, unknown>>) => Promise<void>;
 
 export interface HistoryDeps {
   store: Pick<ResponseStore, "responseChain" | "findResponse" | "findItems" | "saveResponse"> & {

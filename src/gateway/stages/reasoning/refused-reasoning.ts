@@ -3,10 +3,8 @@
 // organisations.
 
 import type { ModelRoute } from "../../../catalog/models.ts";
-import type { UpstreamRequest } from "../../../upstream/dialect.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
-import type { Provider } from "../../../upstream/provider.ts";
-import type { WireFormat } from "../../../wire/format.ts";
+import type { FailedCall } from "../../centre/stage.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
 /** Error codes of servers that cannot read a seal. */
@@ -26,37 +24,20 @@ const WORDS =
 const SEALLESS =
   /encrypted content is not supported|\b(?:parameter|field|argument|key|property|input)s?\W{1,4}include\b|^\W?include\b(?:\[\d+\])?\W/i;
 
-/** A failed call. */
-export interface RefusedCall {
-  error: unknown;
-  route: ModelRoute;
-  provider: Provider;
-  built: UpstreamRequest;
-  /** Builds the request again, from what is known now. */
-  rebuild(): UpstreamRequest;
-}
-
-/** The routes of one request that refused its reasoning. */
-export class RefusedReasoning {
-  readonly #routes = new Set<ModelRoute>();
-
-  has(route: ModelRoute): boolean {
-    return this.#routes.has(route);
-  }
-
-  /** Whether to call the route once more with a request without the refused part. */
-  mayAskAgain({ error, route, provider, built, rebuild }: RefusedCall, memory: ReasoningMemory): boolean {
-    if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
-    if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
-    else if (!this.#routes.has(route) && refusesReasoning(error)) this.#routes.add(route);
-    else return false;
-    return rebuild().body !== built.body;
-  }
-}
-
-/** Removes the reasoning from a request, and names it as dropped. */
-export function withoutReasoning(request: UpstreamRequest, format: WireFormat): UpstreamRequest {
-  return { ...request, dropped: [...request.dropped, format.reasoning] };
+/**
+ * Learns from a failed call which reasoning the route refuses; false if the failure has another cause. `refused`: the routes that
+ * refused the request's reasoning.
+ */
+export function learnsRefusal(
+  { error, route, provider, built }: FailedCall,
+  refused: Set<ModelRoute>,
+  memory: ReasoningMemory,
+): boolean {
+  if (!(error instanceof UpstreamFault) || error.kind !== "bad_request") return false;
+  if (built.hidesEncrypted === true && refusesToSeal(error)) memory.refusedToSeal(provider.minter, route.model);
+  else if (!refused.has(route) && refusesReasoning(error)) refused.add(route);
+  else return false;
+  return true;
 }
 
 /** Whether a provider refused the reasoning in a history. */

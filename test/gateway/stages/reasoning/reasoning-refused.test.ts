@@ -4,7 +4,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { ModelRoute } from "../../../../src/catalog/models.ts";
 import { ReasoningMemory } from "../../../../src/gateway/stages/reasoning/reasoning-memory.ts";
-import { RefusedReasoning } from "../../../../src/gateway/stages/reasoning/refused-reasoning.ts";
+import { learnsRefusal } from "../../../../src/gateway/stages/reasoning/refused-reasoning.ts";
 import { UpstreamFault } from "../../../../src/upstream/fault.ts";
 import type { Provider } from "../../../../src/upstream/provider.ts";
 import { say } from "../../../support/fake-model.ts";
@@ -191,15 +191,12 @@ test.each([
   const memory = new ReasoningMemory();
   const route = { provider: "p", model: "m" } as ModelRoute;
   const request = { path: "", headers: {}, dropped: [], hidesEncrypted: true };
-  new RefusedReasoning().mayAskAgain(
-    {
-      error: new UpstreamFault("bad_request", message, param === undefined ? {} : { said: { param } }),
-      route,
-      provider: { minter: "minter" } as Provider,
-      built: { ...request, body: "with" },
-      rebuild: () => ({ ...request, body: "without" }),
-    },
-    memory,
-  );
+  const failed = {
+    error: new UpstreamFault("bad_request", message, param === undefined ? {} : { said: { param } }),
+    route,
+    provider: { minter: "minter" } as Provider,
+    built: { ...request, body: "" },
+  };
+  expect(learnsRefusal(failed, new Set(), memory)).toBe(says);
   expect(memory.maySeal("minter", "m")).toBe(!says);
 });

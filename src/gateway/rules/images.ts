@@ -1,8 +1,18 @@
 // Recognises the accepted types of images by their first bytes, never by a name or header
 // (docs/reference/http-api.md#post-v1files).
 
+import { ApiError } from "../../base/errors.ts";
+
 /** Maximum number of bytes of an image, uploaded or fetched. */
 export const IMAGE_BYTES_MAX = 10 * 1024 * 1024;
+
+/** Maximum number of images in one request, which is also the maximum of the model with the largest context. */
+export const IMAGES_MAX = 100;
+
+/** The error for a request with more images. */
+export function tooManyImages(): ApiError {
+  return new ApiError("invalid_request", `A request may name at most ${IMAGES_MAX} images.`);
+}
 
 const ascii = (bytes: Uint8Array, from: number, to: number) => String.fromCharCode(...bytes.subarray(from, to));
 

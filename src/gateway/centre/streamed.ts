@@ -10,28 +10,27 @@ import { withKey } from "../../upstream/ask.ts";
 import { outcomeOfFault } from "../../upstream/breaker.ts";
 import type { EventReader } from "../../upstream/dialect.ts";
 import type { FaultKind } from "../../upstream/fault.ts";
-import { rememberBeginning, rememberRecord } from "../stages/affinity/first-turn.ts";
-import { framesWithoutStore } from "../stages/history/not-kept.ts";
 import { usageSettler } from "../usage/meter.ts";
-import { forwardHeaders, keepAnswer, noteRoute, spend, storeThreadAnswer } from "./accounting.ts";
-import { tryRoutes } from "./attempts.ts";
 import {
-  type AdmittedRequest,
-  answerNotesOf,
-  buildRequest,
-  identityOf,
-  isLossless,
-  isRelayed,
-  openingOf,
-  writerContext,
-} from "./chat-exchange.ts";
+  answerCompleted,
+  answerSettled,
+  correctedFrames,
+  forwardHeaders,
+  listenerOf,
+  noteRoute,
+  spend,
+} from "./answer.ts";
+import { tryRoutes } from "./attempts.ts";
+import { identityOf, isLossless, isRelayed, openingOf, writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { adaptToProvider } from "./fit.ts";
 import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
 import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
+import type { ChatTurn, StageRun } from "./stage.ts";
 import { Translation } from "./translation.ts";
+import { tryOptions } from "./turn.ts";
+import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
 
 /** How long the headers wait for the upstream's first event. Until then, an error has an HTTP status. */
 const PEEK_MS = 10_000;
@@ -39,14 +38,11 @@ const PEEK_MS = 10_000;
 const CONTENT_GRACE_MS = 1000;
 
 /** Starts the stream once the upstream has started, or after the longest wait. */
-export async function answerStreaming(
-  deps: GatewayDeps,
-  request: Request,
-  admitted: AdmittedRequest,
-): Promise<Response> {
+export async function answerStreaming(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Response> {
   // The client may have left while its body was read or its model was looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
+  const { signal } = abort;
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
@@ -56,21 +52,20 @@ export async function answerStreaming(
   const begun = () => {
     grace ??= limit(CONTENT_GRACE_MS, () => timedOut.resolve(undefined));
   };
-  const opening = tryRoutes(admitted.routes, deps, {
-    signal: abort.signal,
+  const opening = tryRoutes(ready.turn.routes, deps, {
+    ...tryOptions(ready.turn),
+    signal,
     remainingMs: () => deadlineMs - performance.now(),
     attempt: (attempt) =>
-      liveFrom(deps, { request, attempt, admitted, signal: abort.signal, begun }).catch((error: unknown) => {
+      onRoute(deps, ready, attempt, {
+        signal,
+        call: (sent) => liveFrom(deps, ready.runs, { request, attempt, sent, signal, begun }),
+      }).catch((error: unknown) => {
         // After a failure, the wait for content starts again with the next route's first event.
         grace?.cancel();
         grace = undefined;
         throw error;
       }),
-    trace: admitted.trace,
-    chat: admitted.chat,
-    family: admitted.format.dialect,
-    account: admitted.caller.accountId,
-    first: admitted.placement?.first,
   });
   let live: StreamedAnswer | undefined;
   try {
@@ -83,70 +78,65 @@ export async function answerStreaming(
     grace?.cancel();
   }
   if (live !== undefined) {
-    noteRoute(admitted, live.attempt, live.request.dropped);
-    if (isLossless(admitted, live.attempt.provider))
-      forwardHeaders(admitted, live.attempt.provider, live.responseHeaders);
+    const { turn, attempt } = live;
+    noteRoute(turn, attempt, live.request.dropped);
+    if (isLossless(turn, attempt.provider)) forwardHeaders(turn, attempt.provider, live.responseHeaders);
   }
-  return pump(deps, { request, admitted, opening, live, abort });
+  const pump = new AnswerPump(deps, { ready, opening, live, abort });
+  return sseResponse(pump, { keepalive: ready.turn.format.keepalive, signal: request.signal });
 }
 
-/** A stream that has started, with the request as it was sent. */
+/** A stream that has started, with the turn as it was sent. */
 interface StreamedAnswer extends LiveAnswer {
-  admitted: AdmittedRequest;
+  turn: ChatTurn;
 }
 
 interface Flow {
-  request: Request;
-  admitted: AdmittedRequest;
+  ready: Prepared;
   opening: Promise<StreamedAnswer>;
   live: StreamedAnswer | undefined;
   abort: AbortController;
-}
-
-function pump(deps: GatewayDeps, flow: Flow): Response {
-  const { admitted, request } = flow;
-  return sseResponse(new AnswerPump(deps, flow), { keepalive: admitted.format.keepalive, signal: request.signal });
 }
 
 /** Sends the upstream's answer to the client and records the outcome exactly once, however the answer ends. */
 class AnswerPump implements SseSource {
   readonly #deps: GatewayDeps;
   readonly #flow: Flow;
+  readonly #runs: readonly StageRun[];
   #live: StreamedAnswer | undefined;
   #failed = false;
   #settled = false;
-  #kept = false;
+  #completed = false;
   #opened: boolean;
   /** Headers that were set after the headers had been sent; they are written into the stream before the answer. */
   #trailingHeaders = "";
   #ttfbMs: number | null = null;
-  /** The text that was sent. It is read once the answer is complete, if the conversation is stored. */
+  /** The text that was sent, if a stage reads it once the answer is complete. */
   readonly #heard: string[] | undefined;
   readonly #sentHeaders: ReadonlySet<string>;
 
   constructor(deps: GatewayDeps, flow: Flow) {
-    const { admitted, live } = flow;
+    const { ready, live } = flow;
+    const { exchange } = ready.turn;
     this.#deps = deps;
     this.#flow = flow;
+    this.#runs = ready.runs;
     this.#live = live;
     this.#opened = live !== undefined;
-    const isRead =
-      admitted.compactable !== undefined ||
-      admitted.gatewayThread !== undefined ||
-      admitted.placement?.rememberFirstAnswer !== undefined;
-    this.#heard = isRead ? [] : undefined;
-    admitted.exchange.streaming = true;
-    this.#sentHeaders = new Set(Object.keys(admitted.exchange.headers));
+    this.#heard = ready.runs.some(({ readsText }) => readsText === true) ? [] : undefined;
+    exchange.streaming = true;
+    this.#sentHeaders = new Set(Object.keys(exchange.headers));
     deps.streamOpened?.();
   }
 
   async next(): Promise<string | undefined> {
     if (this.#failed) return undefined;
-    const { admitted, opening } = this.#flow;
+    const { ready, opening } = this.#flow;
+    const { exchange, format } = ready.turn;
     if (!this.#opened) {
       this.#opened = true;
       // The longest wait is over, so the headers are sent with these bytes.
-      return admitted.format.keepalive;
+      return format.keepalive;
     }
     if (this.#live === undefined) {
       try {
@@ -154,76 +144,76 @@ class AnswerPump implements SseSource {
       } catch (error) {
         return this.#settled ? undefined : this.#fail(error);
       }
-      noteRoute(admitted, this.#live.attempt, this.#live.request.dropped);
-      this.#trailingHeaders = trailingHeaderComments(admitted.exchange.headers, this.#sentHeaders);
+      noteRoute(this.#live.turn, this.#live.attempt, this.#live.request.dropped);
+      this.#trailingHeaders = trailingHeaderComments(exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
     let text = await live.next();
-    // The answer is stored before the client sees its end, as the client may fetch it immediately.
-    if (!this.#kept && admitted.keep !== undefined && live.relay.answer !== undefined) {
-      this.#kept = true;
-      const hidden = live.request.hidesEncrypted === true;
-      const { provider } = live.attempt;
-      const isKept = await keepAnswer(this.#deps, admitted, live.relay.answer, { provider, hidden });
-      if (!isKept && text !== undefined) text = framesWithoutStore(text);
-    }
     if (text !== undefined) this.#heard?.push(text);
-    // This also happens before the client sees the end, as it may continue immediately.
-    if (text === undefined && live.relay.fault === undefined && this.#heard !== undefined) {
-      const heard = this.#heard.join("");
-      await storeThreadAnswer(this.#deps, live.admitted, { text: heard, usage: live.relay.usage });
-      rememberBeginning(live.admitted, heard);
+    // Stages keep the answer before the client sees its end, as the client may continue or fetch it immediately.
+    if (!this.#completed && this.#runs.length > 0 && (text === undefined || live.relay.answer !== undefined)) {
+      this.#completed = true;
+      const corrected = await this.#complete(live);
+      if (corrected !== undefined && text !== undefined) text = correctedFrames(text, corrected);
     }
     if (text === undefined) this.#settle(false);
-    else this.#ttfbMs ??= performance.now() - admitted.exchange.startedMs;
+    else this.#ttfbMs ??= performance.now() - exchange.startedMs;
     if (text === undefined || this.#trailingHeaders === "") return text;
     const headers = this.#trailingHeaders;
     this.#trailingHeaders = "";
     return headers + text;
   }
 
+  #complete({ turn, attempt, relay, request }: StreamedAnswer) {
+    return answerCompleted(this.#deps, this.#runs, {
+      turn,
+      target: attempt,
+      usage: relay.usage,
+      fault: relay.fault,
+      text: () => this.#heard?.join("") ?? "",
+      body: () => relay.answer,
+      hidesEncrypted: request.hidesEncrypted === true,
+    });
+  }
+
   cancel(): void {
-    const { admitted, opening, abort } = this.#flow;
+    const { ready, opening, abort } = this.#flow;
     abort.abort(clientGone());
     this.#live?.cancel();
     // If the upstream starts to answer at this moment, nobody reads the answer, but its usage still counts.
     if (this.#live === undefined) {
-      const shared = admitted.reservation?.share();
+      const reservation = ready.turn.reservation?.share();
       const abandon = (live: StreamedAnswer) => {
         live.cancel();
-        settleLive(this.#deps, { admitted, live, gone: true, ttfbMs: this.#ttfbMs });
+        settleLive(this.#deps, { live, gone: true, ttfbMs: this.#ttfbMs });
       };
-      void opening.then(abandon, () => undefined).finally(() => shared?.release());
+      void opening.then(abandon, () => undefined).finally(() => reservation?.release());
     }
     this.#settle(true);
   }
 
   /** The error text when no route answered although the headers have been sent. */
   #fail(error: unknown): string {
-    const { admitted } = this.#flow;
-    const { exchange, format } = admitted;
+    const { turn } = this.#flow.ready;
+    const { exchange, format } = turn;
     this.#failed = true;
     exchange.log["error"] = asApiError(error).apiCode;
     this.#settle(false);
     return format
-      .writer(writerContext(admitted, undefined))
+      .writer(writerContext(turn, undefined))
       .fail({ ...asApiError(error).body(), request_id: exchange.requestId });
   }
 
   #settle(gone: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    const { admitted } = this.#flow;
+    const { turn } = this.#flow.ready;
     const live = this.#live;
     this.#deps.streamClosed?.();
-    if (gone) admitted.exchange.log["client_gone"] = true;
-    if (live !== undefined) {
-      settleLive(this.#deps, { admitted, live, gone, ttfbMs: this.#ttfbMs });
-      if (!gone && live.relay.fault === undefined && this.#heard !== undefined) {
-        this.#deps.compaction?.answered(live.admitted, { text: this.#heard.join(""), usage: live.relay.usage });
-      }
-    }
-    admitted.exchange.finish(200);
+    if (gone) turn.exchange.log["client_gone"] = true;
+    if (live !== undefined) settleLive(this.#deps, { live, gone, ttfbMs: this.#ttfbMs });
+    answerSettled(this.#runs, live?.turn ?? turn);
+    turn.exchange.finish(200);
   }
 }
 
@@ -236,31 +226,30 @@ function trailingHeaderComments(headers: Readonly<Record<string, string>>, sent:
 interface LiveParts {
   request: Request;
   attempt: RouteAttempt;
-  admitted: AdmittedRequest;
+  sent: SentTurn;
   signal: AbortSignal;
   begun(): void;
 }
 
-async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<StreamedAnswer> {
+async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: LiveParts): Promise<StreamedAnswer> {
   const { request, attempt, signal, begun } = parts;
   const { provider, route } = attempt;
-  const admitted = await adaptToProvider(deps, parts.admitted, { provider, signal });
+  const { turn, built: asked } = parts.sent;
   const short = request.headers.get("x-sallyport-event-types") === "short";
-  const passes = isRelayed(admitted, provider) && !short;
-  const build = () => buildRequest(deps, admitted, { provider, route });
-  const asked = build();
+  const passes = isRelayed(turn, provider) && !short;
   // A translated answer contains every seal, whatever the protocol.
   const built = passes ? asked : { ...asked, hidesEncrypted: false };
-  const identity = identityOf(deps, admitted, { provider, request: built });
+  const listener = listenerOf(runs, turn, attempt);
+  const identity = identityOf(deps, turn, { provider, request: built, listener });
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
-      writer: admitted.format.writer(writerContext(admitted, provider, short)),
+      writer: turn.format.writer(writerContext(turn, provider, short)),
       // On the relayed path, tool names were sent unchanged, so none must be restored.
-      request: passes ? { ...admitted.chat, tools: [], messages: [] } : admitted.chat,
+      request: passes ? { ...turn.chat, tools: [], messages: [] } : turn.chat,
       requestId: identity.requestId,
-      opening: openingOf(admitted),
-      notes: answerNotesOf(deps, admitted, provider),
+      opening: openingOf(turn),
+      notes: listener,
       settle: identity.settle,
       tell: identity.tell,
       cutAt: built.cutAt,
@@ -271,46 +260,28 @@ async function liveFrom(deps: GatewayDeps, parts: LiveParts): Promise<StreamedAn
     translation({ push: () => undefined, end: (out) => void out.push(...events) });
   try {
     const open = (secret: string) => openLive(attempt, built, relay, { signal, secret, begun, whole });
-    const live = await withKey(provider, deps.clock, open, admitted.placement?.choice(route));
-    rememberRecord(admitted);
-    return Object.assign(live, { admitted });
+    const live = await withKey(provider, deps.clock, open, turn.preference?.choice(route));
+    return Object.assign(live, { turn });
   } catch (error) {
     // A failed attempt that used tokens is recorded once, under the model that used them.
-    if (relay.usage !== undefined)
-      spend(deps, admitted, attempt, {
-        usage: relay.usage,
-        status: 502,
-        errorCode: "provider_unavailable",
-        ttfbMs: null,
-        isCall: true,
-      });
-    const refused = { error, route, provider, built: asked, rebuild: build };
-    if (admitted.refusedReasoning.mayAskAgain(refused, deps.reasoning)) return liveFrom(deps, { ...parts, admitted });
-    const shorter = await deps.compaction?.afterOverflow(admitted, error);
-    if (shorter !== undefined) return liveFrom(deps, { ...parts, admitted: shorter });
+    if (relay.usage !== undefined) {
+      const { usage } = relay;
+      spend(deps, turn, attempt, { usage, status: 502, errorCode: "provider_unavailable", ttfbMs: null, isCall: true });
+    }
     throw error;
   }
 }
 
 function settleLive(
   deps: GatewayDeps,
-  {
-    admitted,
-    live,
-    gone,
-    ttfbMs,
-  }: { admitted: AdmittedRequest; live: StreamedAnswer; gone: boolean; ttfbMs: number | null },
+  { live, gone, ttfbMs }: { live: StreamedAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
-  const { relay, attempt } = live;
-  const usage = relay.usage ?? usageSettler(live.admitted.chat)(undefined, relay.output);
+  const { relay, attempt, turn } = live;
+  const usage = relay.usage ?? usageSettler(turn.chat)(undefined, relay.output);
   attempt.end({ ...endOf(relay.fault, gone), usage });
-  if (relay.fault !== undefined) admitted.exchange.log["error"] = relay.fault.code;
-  spend(deps, admitted, attempt, {
-    usage,
-    status: 200,
-    errorCode: relay.fault?.code ?? (gone ? STOPPED : null),
-    ttfbMs,
-  });
+  if (relay.fault !== undefined) turn.exchange.log["error"] = relay.fault.code;
+  const errorCode = relay.fault?.code ?? (gone ? STOPPED : null);
+  spend(deps, turn, attempt, { usage, status: 200, errorCode, ttfbMs });
 }
 
 /** Failures that metrics name also after content. */

@@ -1,17 +1,115 @@
-// Answers a legacy completions request with several prompts. Each prompt gets its own answer, and they are combined as the
-// protocol requires, with choice indices that continue from prompt to prompt. Streams run one after the other.
+// Requests of which one body becomes several. Of several models, the first that answers does. Of several prompts (legacy
+// completions), each gets its own answer, and they are combined as the protocol requires, with choice indices that continue from
+// prompt to prompt; streams run one after the other. Together they are one request with one reservation.
 
-import { ApiError } from "../../base/errors.ts";
+import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { FrameCutter, parseFrames } from "../../base/sse.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { sseResponse } from "../../http/sse-response.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
+import type { RoutingOptions } from "../../wire/format.ts";
+import { worstCaseMicros } from "../usage/worst-case.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { defaultsFor } from "./policy.ts";
+import { type AskedRequest, decodeOptions, modelFor } from "./turn.ts";
 
 /** A parsed JSON object. */
 type Json = Record<string, unknown>;
 
+/** Errors after which another model may succeed. All others are caused by the request itself, or occur before a call. */
+const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
+  "model_not_found",
+  "context_length_exceeded",
+  "provider_unavailable",
+  "provider_auth_failed",
+  "provider_model_missing",
+  "provider_rate_limited",
+  "provider_answer_invalid",
+  "provider_circuit_open",
+  "provider_timeout",
+  "tool_arguments_invalid",
+]);
+
+/** Answers a request that may name several models or prompts. */
+export async function answerAll(
+  deps: Pick<GatewayDeps, "budgets" | "catalog" | "isDecisionModel">,
+  asked: AskedRequest,
+  answerOne: (asked: AskedRequest) => Promise<Response>,
+): Promise<Response> {
+  const { request, exchange, caller, format, body, routing } = asked;
+  const prompts = format.prompts?.(body);
+  let reservation: Reservation | undefined;
+  const answer = async (body: Json, exchange: Exchange) => {
+    // One of several prompts may continue after another one has failed.
+    const own = reservation?.share();
+    try {
+      return await answerOne({ ...asked, body, exchange, reservation });
+    } finally {
+      own?.release();
+    }
+  };
+  const worstOf = (body: Json) => {
+    const chat = format.decode(body, decodeOptions(request));
+    const { model } = modelFor(deps, chat.model, caller);
+    return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
+  };
+  if (routing !== undefined) {
+    const bodies = bodiesByModel(body, routing);
+    if (caller.budgets !== undefined) {
+      reservation = await deps.budgets.reserve(caller.budgets, exchange, dearest(bodies, worstOf));
+    }
+    return firstThatAnswers(bodies, (one) => answer(one, exchange));
+  }
+  if (prompts === undefined) return answer(body, exchange);
+  return answerPrompts(answer, prompts, {
+    body,
+    exchange,
+    signal: request.signal,
+    async reserve(bodies) {
+      if (caller.budgets === undefined) return;
+      const micros = bodies.reduce((sum, body) => sum + worstOf(body), 0);
+      reservation = await deps.budgets.reserve(caller.budgets, exchange, micros);
+    },
+  });
+}
+
+/** The body for each of the request's models, in order; there is at least one. */
+function bodiesByModel(body: Json, { models }: RoutingOptions): readonly Json[] {
+  const { models: _models, provider: _provider, ...rest } = body;
+  const first = typeof body["model"] === "string" ? [body["model"]] : [];
+  const ids = [...new Set([...first, ...models])];
+  return ids.length === 0 ? [rest] : ids.map((model) => ({ ...rest, model }));
+}
+
+/** The highest cost of these bodies. A model that cannot be used counts as free, as it is refused when it is tried. */
+function dearest(bodies: readonly Json[], worstOf: (body: Json) => number): number {
+  let most = 0;
+  for (const body of bodies) {
+    try {
+      most = Math.max(most, worstOf(body));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  }
+  return most;
+}
+
+/** Tries the bodies one after the other until one is answered. Throws the last error. */
+async function firstThatAnswers<T>(bodies: readonly Json[], ask: (body: Json) => Promise<T>): Promise<T> {
+  for (const [at, body] of bodies.entries()) {
+    try {
+      return await ask(body);
+    } catch (error) {
+      const isLast = at === bodies.length - 1;
+      if (isLast || !(error instanceof ApiError) || !FALLS_BACK.has(error.apiCode)) throw error;
+    }
+  }
+  throw new Error("There is at least one body.");
+}
+
 /** Answers one prompt, completely or as a stream, as requested. */
-export type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
+type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
 
 /** Maximum number of choices of one request, over all prompts. */
 const CHOICES_MAX = 128;
@@ -19,7 +117,7 @@ const CHOICES_MAX = 128;
 const AT_ONCE = 4;
 
 /** Answers several prompts. `reserve` is called once before the first one, as together they are one request. */
-export async function answerPrompts(
+async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
   given: { body: Json; exchange: Exchange; signal: AbortSignal; reserve(bodies: readonly Json[]): Promise<void> },

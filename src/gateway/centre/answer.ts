@@ -1,0 +1,135 @@
+// The end of an answer, whether it was whole, streamed or made by a stage: its cost, what its headers say, and what stages keep.
+
+import { editJson } from "../../base/json-edit.ts";
+import { isRecord } from "../../base/json-object.ts";
+import type { Usage } from "../../chat/event.ts";
+import type { UsageRecord } from "../../store/usage/record.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import { usageRecord } from "../usage/meter.ts";
+import type { RouteAttempt } from "./route-call.ts";
+import type { BodyMembers, ChatTurn, CompleteAnswer, EventListener, StageRun, Target } from "./stage.ts";
+
+export interface AnswerDeps {
+  readonly clock: { now(): number };
+  record(usage: UsageRecord): void;
+  /** Called when an answer could not be stored; the client gets it anyway. */
+  keepFailed?(error: unknown, requestId: string): void;
+}
+
+/** The work of the stages for one request that asked for some; shared by nearly all requests, for which there is none. */
+export const NO_RUNS: readonly StageRun[] = [];
+
+/** Records the cost of one upstream call. If `isCall`, the call failed and the request continues with another one. */
+export function spend(
+  deps: AnswerDeps,
+  turn: ChatTurn,
+  attempt: RouteAttempt,
+  spent: { usage: Usage; status: number; errorCode: string | null; ttfbMs: number | null; isCall?: true },
+): void {
+  const { exchange, caller, model } = turn;
+  if (spent.isCall !== true) exchange.recorded = true;
+  exchange.log["input_tokens"] = spent.usage.inputTokens;
+  exchange.log["output_tokens"] = spent.usage.outputTokens;
+  exchange.log["provider"] = attempt.route.provider;
+  deps.record(
+    usageRecord(
+      { model, route: attempt.route, ...spent },
+      {
+        requestId: exchange.requestId,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        endpoint: exchange.path,
+        stream: turn.chat.stream,
+        startedMs: exchange.startedMs,
+        nowMs: deps.clock.now(),
+        failedRoutes: exchange.failedRoutes,
+        askedMs: attempt.startedMs,
+      },
+    ),
+  );
+}
+
+/** Lets the stages keep what they need of a complete answer. Returns the members of it that are to be corrected. */
+export async function answerCompleted(
+  deps: AnswerDeps,
+  runs: readonly StageRun[],
+  answer: CompleteAnswer,
+): Promise<BodyMembers | undefined> {
+  let corrected: BodyMembers | undefined;
+  for (let at = runs.length - 1; at >= 0; at--) {
+    try {
+      const members = await runs[at]?.complete?.(answer);
+      if (members !== undefined) corrected = { ...corrected, ...members };
+    } catch (error) {
+      // The client has paid for the answer, so it gets it even if something cannot be kept.
+      deps.keepFailed?.(error, answer.turn.exchange.requestId);
+    }
+  }
+  return corrected;
+}
+
+/** The text of a whole answer with corrected members; those that it does not have stay away. */
+export function correctedText(text: string, members: BodyMembers): string {
+  return editJson(text, editsOf(membersOf(text), members, []));
+}
+
+/** The same for the frames of a stream: an event at its end carries the whole answer. */
+export function correctedFrames(text: string, members: BodyMembers): string {
+  return text.replace(/^(data: ?)(\{.*\})$/gm, (line, start: string, data: string) => {
+    const response = membersOf(data)?.["response"];
+    const edits = isRecord(response) ? editsOf(response, members, ["response"]) : [];
+    return edits.length === 0 ? line : start + editJson(data, edits);
+  });
+}
+
+function editsOf(answer: BodyMembers | undefined, members: BodyMembers, path: readonly string[]) {
+  return Object.entries(members).flatMap(([name, value]) =>
+    answer?.[name] == null || answer[name] === value ? [] : [{ path: [...path, name], value }],
+  );
+}
+
+function membersOf(text: string): BodyMembers | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells the stages that the answer is over. */
+export function answerSettled(runs: readonly StageRun[], turn: ChatTurn): void {
+  for (let at = runs.length - 1; at >= 0; at--) runs[at]?.settle?.(turn);
+}
+
+/** What listens to an answer; there is one at most. */
+export function listenerOf(runs: readonly StageRun[], turn: ChatTurn, target: Target): EventListener | undefined {
+  for (const run of runs) {
+    const listener = run.listener?.(turn, target);
+    if (listener !== undefined) return listener;
+  }
+  return undefined;
+}
+
+/** Tells the client which route answered and which parameters were dropped. */
+export function noteRoute(turn: ChatTurn, attempt: RouteAttempt, dropped: readonly string[]): void {
+  const { headers } = turn.exchange;
+  headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
+  if (turn.dropped.length === 0 && dropped.length === 0) return;
+  headers["x-sallyport-dropped"] = headerText([...new Set([...turn.dropped, ...dropped])].join(", "));
+}
+
+/** Forwards those response headers of the provider that clients of the same protocol use. */
+export function forwardHeaders(turn: ChatTurn, provider: Provider, upstream: Headers): void {
+  Object.assign(turn.exchange.headers, provider.dialect.familyHeaders?.(upstream));
+}
+
+/** Encodes a text as a header value. Only visible ASCII is allowed there, so all else is percent-encoded. */
+export function headerText(text: string): string {
+  // Unpaired surrogates, which upstreams and clients may send, cannot be encoded.
+  return text
+    .slice(0, 1000)
+    .toWellFormed()
+    .replace(/[^\x20-\x7e]+/g, encodeURIComponent)
+    .slice(0, 1000);
+}

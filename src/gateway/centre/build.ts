@@ -1,0 +1,149 @@
+// How the upstream request of a turn is built for one route, and what relays and writers are told of the turn.
+
+import type { OpaqueEvent } from "../../chat/event.ts";
+import { flattenTools } from "../../chat/tools.ts";
+import type { RelayIdentity, RequestContext, UpstreamRequest } from "../../upstream/dialect.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import { conversationIdOf } from "../../wire/responses/conversation.ts";
+import type { EndUsers } from "../admission/end-users.ts";
+import { inClientTerms } from "../rules/client-terms.ts";
+import { refuseUntranslatable } from "../rules/untranslatable.ts";
+import { usageSettler } from "../usage/meter.ts";
+import { allowedDefaults, type Defaults, defaultsFor, isOwnDefault, tellAnswerFault } from "./policy.ts";
+import type { BodyMembers, ChatTurn, EventListener, Target } from "./stage.ts";
+
+/** Whether the client's bytes may be sent unchanged, because both sides speak the same protocol. */
+export function isLossless(turn: ChatTurn, provider: Provider): boolean {
+  return turn.format.dialect === provider.dialect.name && turn.members !== undefined;
+}
+
+/** Whether the answer is returned unchanged: nothing must be added that its provider does not know. */
+export function isRelayed(turn: ChatTurn, provider: Provider): boolean {
+  const { edited } = turn;
+  if (edited !== undefined && (edited.cleared.length > 0 || edited.record !== undefined)) return false;
+  return isLossless(turn, provider);
+}
+
+/** The event with which an answer begins before its provider has sent anything. */
+export function openingOf({ edited, format }: ChatTurn): OpaqueEvent | undefined {
+  const record = edited?.record;
+  return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
+}
+
+/** Builds the upstream request for one route. Throws `ApiError` 400 for content that the route's protocol cannot express. */
+export function buildRequest(
+  deps: { endUserOf: EndUsers },
+  turn: ChatTurn,
+  { provider, route }: Target,
+): UpstreamRequest {
+  const { chat, model, format } = turn;
+  const ctx: RequestContext = {
+    model: route.model,
+    stream: chat.stream,
+    quirks: provider.quirks,
+    supportsReasoning: model.supportsReasoning,
+    maxOutputTokens: model.maxOutputTokens,
+    clientCaches: format.marksCaches === true,
+    clientHeaders: turn.clientHeaders,
+    endUser: deps.endUserOf(turn.caller, provider),
+    storesAnswer: turn.storesAnswer === true,
+  };
+  const own = defaultsFor(chat, model, format);
+  const defaults = allowedDefaults(own, ctx, model);
+  return isLossless(turn, provider)
+    ? relayedRequest(turn, provider, { ctx, defaults })
+    : translatedRequest(turn, provider, { ctx, defaults, own });
+}
+
+function relayedRequest(
+  turn: ChatTurn,
+  provider: Provider,
+  { ctx, defaults }: { ctx: RequestContext; defaults: Defaults },
+): UpstreamRequest {
+  const members: Record<string, unknown> = { ...turn.members };
+  if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
+  if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
+  const { text, body } = turn.relayed ?? turn;
+  const reasoningRemoved = turn.reasoningRemoved === true;
+  return provider.dialect.lossless.request(text, turn.chat, { ...ctx, body, reasoningRemoved }, members);
+}
+
+function translatedRequest(
+  turn: ChatTurn,
+  provider: Provider,
+  { ctx, defaults, own }: { ctx: RequestContext; defaults: Defaults; own: Defaults },
+): UpstreamRequest {
+  const { format, body } = turn;
+  const terms = { format, body, isOurs: (name: string) => isOwnDefault(name, { defaults: own }) };
+  return inClientTerms(terms, () => {
+    refuseUntranslatable(turn.chat, format, provider);
+    const { dialect } = provider;
+    const chat = dialect.takesToolGroups === true ? turn.chat : flattenTools(turn.chat, dialect.toolNames);
+    const { store, ...plain } = { ...chat, ...defaults };
+    // The gateway stores answers of the responses format itself, so the upstream must not.
+    const stored = format.storesAnswers === true || store === undefined ? {} : { store };
+    return dialect.request({ ...plain, ...stored }, ctx);
+  });
+}
+
+export interface IdentityDeps {
+  scrub(text: string): string;
+  /** Remembers which provider issued a sealed value, or that it returned reasoning without one. */
+  sealed(value: string | undefined, minter: string): void;
+}
+
+/** The members of an answer that the gateway sets itself. */
+export function identityOf(
+  deps: IdentityDeps,
+  turn: ChatTurn,
+  {
+    provider,
+    request,
+    listener,
+  }: { provider: Provider; request: Pick<UpstreamRequest, "hidesEncrypted">; listener: EventListener | undefined },
+): RelayIdentity {
+  const echo = turn.format.storesAnswers === true ? echoOf(turn.body) : undefined;
+  const { keepsUpstreamId } = turn;
+  return {
+    id: turn.id,
+    ...(keepsUpstreamId === undefined ? {} : { keepsId: (id: string) => keepsUpstreamId(id, provider.name) }),
+    model: turn.model.id,
+    ...(echo === undefined ? {} : { echo }),
+    includeUsage: turn.chat.includeUsage,
+    ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
+    requestId: turn.exchange.requestId,
+    createdSeconds: turn.createdSeconds,
+    sealed: (value) => deps.sealed(value, provider.minter),
+    listener,
+    settle: usageSettler(turn.chat),
+    tell: (fault) => tellAnswerFault(fault, deps.scrub),
+  };
+}
+
+/**
+ * The members of the request to repeat in the answer. The upstream got the history itself, so it cannot name the previous answer
+ * or the conversation.
+ */
+function echoOf(body: BodyMembers): Record<string, unknown> | undefined {
+  const previous = body["previous_response_id"];
+  if (previous != null) return { previous_response_id: previous };
+  const conversation = conversationIdOf(body);
+  return conversation === undefined ? undefined : { conversation: { id: conversation } };
+}
+
+/** What the writers of the format need for an answer. `provider` is the one that answers, if it is known. */
+export function writerContext(turn: ChatTurn, provider: Provider | undefined, shortEventTypes = false) {
+  return {
+    id: turn.id,
+    model: turn.model.id,
+    createdSeconds: turn.createdSeconds,
+    nowSeconds: turn.nowSeconds,
+    requestId: turn.exchange.requestId,
+    request: turn.chat,
+    defaultTemperature: defaultsFor(turn.chat, turn.model, turn.format).temperature,
+    body: turn.body,
+    ...(provider === undefined ? {} : { source: { protocol: provider.dialect.name, minter: provider.minter } }),
+    ...(shortEventTypes ? { shortEventTypes } : {}),
+    ...(turn.edited === undefined ? {} : { edited: turn.edited }),
+  };
+}

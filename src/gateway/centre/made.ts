@@ -1,0 +1,89 @@
+// Gives the answer that a stage made in place of an upstream. If a stream was requested, the client gets keepalives while it is
+// made.
+
+import { fold } from "../../chat/fold.ts";
+import { asApiError } from "../../http/errors.ts";
+import { sseResponse } from "../../http/sse-response.ts";
+import { answerCompleted, answerSettled, correctedFrames, correctedText } from "./answer.ts";
+import { writerContext } from "./build.ts";
+import type { GatewayDeps } from "./deps.ts";
+import type { BodyMembers, ChatTurn, StageAnswer } from "./stage.ts";
+import type { Prepared } from "./walk.ts";
+
+/** How long the headers of a stream wait for the answer. */
+const HEADERS_MS = 5000;
+
+/** Answers with what a stage makes. */
+export async function answerMade(
+  deps: GatewayDeps,
+  request: Request,
+  { turn, runs }: Prepared,
+  { answer }: StageAnswer,
+): Promise<Response> {
+  const made = answer(request.signal);
+  const { exchange, format } = turn;
+  const keep = (text: string, body: () => BodyMembers | undefined) =>
+    answerCompleted(deps, runs, {
+      turn,
+      target: undefined,
+      usage: undefined,
+      fault: undefined,
+      text: () => text,
+      body,
+      hidesEncrypted: false,
+    });
+  if (!turn.chat.stream) {
+    const { events, edited } = await made;
+    const body = format.encode(fold([...events]), contextOf(turn, edited));
+    const text = JSON.stringify(body);
+    const corrected = await keep(text, () => body);
+    answerSettled(runs, turn);
+    const headers = { "content-type": "application/json" };
+    return new Response(corrected === undefined ? text : correctedText(text, corrected), { headers });
+  }
+  // An error is handled when the client's stream reads the events.
+  made.catch(() => undefined);
+  // An answer that is made at once, as a record without a summary is, can still be named in the headers.
+  await Promise.race([made.catch(() => undefined), Bun.sleep(HEADERS_MS)]);
+  exchange.streaming = true;
+  deps.streamOpened?.();
+  let state: "waiting" | "writing" | "over" = "waiting";
+  const settle = () => {
+    if (state === "over") return;
+    state = "over";
+    deps.streamClosed?.();
+    answerSettled(runs, turn);
+    exchange.finish(200);
+  };
+  return sseResponse(
+    {
+      async next() {
+        if (state === "waiting") {
+          // The headers are sent with the first bytes, so from here on errors are part of the stream.
+          state = "writing";
+          return format.keepalive;
+        }
+        if (state === "over") return undefined;
+        let writer = format.writer(writerContext(turn, undefined));
+        try {
+          const { events, edited } = await made;
+          writer = format.writer(contextOf(turn, edited));
+          const text = events.map((event) => writer.push(event)).join("") + writer.end();
+          const corrected = await keep(text, () => writer.answer);
+          settle();
+          return corrected === undefined ? text : correctedFrames(text, corrected);
+        } catch (error) {
+          exchange.log["error"] = asApiError(error).apiCode;
+          settle();
+          return writer.fail({ ...asApiError(error).body(), request_id: exchange.requestId });
+        }
+      },
+      cancel: settle,
+    },
+    { keepalive: format.keepalive, signal: request.signal },
+  );
+}
+
+function contextOf(turn: ChatTurn, edited: ChatTurn["edited"]) {
+  return writerContext(edited === undefined ? turn : { ...turn, edited }, undefined);
+}

@@ -1,0 +1,65 @@
+// The pipeline of one chat request: admit it, read it, find its model, let the stages prepare it, then answer it. The differences
+// between protocols are in the dialects and formats, those between features in the stages.
+//
+// The one table of retries, from the outside in:
+// * spread.ts: the request's models, until one answers;
+// * attempts.ts: the model's routes, in rounds, and the credentials of each;
+// * walk.ts, `onRoute`: the same route once more, with what a stage changed after a failure (`StageRun.again`).
+
+import { resolveModel } from "../../catalog/resolve.ts";
+import { readJsonBody } from "../../http/body.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
+import { headerText } from "./answer.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { answerMade } from "./made.ts";
+import { answerAll } from "./spread.ts";
+import { answerStreaming } from "./streamed.ts";
+import { type AskedRequest, decodeOptions, turnOf } from "./turn.ts";
+import { prepared } from "./walk.ts";
+import { answerWhole } from "./whole.ts";
+
+export type Gateway = ReturnType<typeof createGateway>;
+
+/** Creates the pipeline. */
+export function createGateway(deps: GatewayDeps) {
+  /** Answers a chat request in the given format. */
+  async function handle(request: Request, format: WireFormat): Promise<Response> {
+    const exchange = exchangeOf(request);
+    const admitted = deps.admit(request, exchange);
+    // Admission is usually synchronous, so that no turn of the event loop is needed for it.
+    const caller = admitted instanceof Promise ? await admitted : admitted;
+    const { text, body } = await readJsonBody(request, deps.bodyLimits());
+    const routing = routingOptionsOf(deps, format, body);
+    const asked = { request, exchange, caller, format, text, body, routing, reservation: undefined };
+    return routing === undefined && format.prompts === undefined
+      ? answerOne(deps, asked)
+      : answerAll(deps, asked, (one) => answerOne(deps, one));
+  }
+
+  return { handle };
+}
+
+/** The routing options of a request, unless the model's provider reads them itself. */
+function routingOptionsOf(
+  deps: GatewayDeps,
+  format: WireFormat,
+  body: Record<string, unknown>,
+): RoutingOptions | undefined {
+  const options = format.routingOptions?.(body);
+  const { model } = body;
+  if (options === undefined || typeof model !== "string") return options;
+  const routes = resolveModel(deps.catalog(), model)?.routes ?? [];
+  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : options;
+}
+
+async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Response> {
+  const { request, format } = asked;
+  const options = decodeOptions(request);
+  const turn = turnOf(deps, asked, format.decode(asked.body, options), options);
+  turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
+  const walked = prepared(deps.stages, turn);
+  const ready = walked instanceof Promise ? await walked : walked;
+  if (ready.made !== undefined) return answerMade(deps, request, ready, ready.made);
+  return turn.chat.stream ? answerStreaming(deps, request, ready) : answerWhole(deps, request, ready);
+}

@@ -1,0 +1,191 @@
+// What a feature of chat is to the pipeline: the moments at which a stage may act, and the one shape of a request. The centre knows
+// no stage; a stage knows the types of the centre.
+
+import type { AtOnce } from "../../base/at-once.ts";
+import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
+import type { AnswerFault } from "../../chat/answer-fault.ts";
+import type { EditedContext } from "../../chat/context-edits.ts";
+import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import type { Exchange } from "../../http/exchange.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
+import type { KeyChoice } from "../../upstream/ask.ts";
+import type { AnswerListener, UpstreamRequest } from "../../upstream/dialect.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import type { DecodeOptions, RoutingOptions, WireFormat } from "../../wire/format.ts";
+import type { Caller } from "../admission/caller.ts";
+
+/** Top-level members of a body; undefined for those to leave out. */
+export type BodyMembers = Readonly<Record<string, unknown>>;
+
+/** What admission and reading made of a request. */
+export interface ClientRequest {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+  readonly format: WireFormat;
+  /** The text of the body as it was received. */
+  readonly text: string;
+  readonly body: BodyMembers;
+  /** The options with which the format read the body. */
+  readonly options: DecodeOptions;
+  /** The routing options of the request, unless its provider reads them itself. */
+  readonly routing: RoutingOptions | undefined;
+  /** The client's trace context. */
+  readonly traceContext: Readonly<Record<string, string>>;
+  /** The public id of the answer. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  /** The current time in whole seconds. */
+  nowSeconds(): number;
+}
+
+/** The one shape of a request. It is never mutated: a change makes a new turn whose `before` is the old one. */
+export interface ChatTurn extends ClientRequest {
+  readonly chat: ChatRequest;
+  readonly model: CatalogModel;
+  readonly routes: readonly ModelRoute[];
+  /** The client's body with all that stages inserted, from which `chat` was read. */
+  readonly content: BodyMembers;
+  /**
+   * Members that replace the client's on the relayed path. If undefined, a change cannot be expressed in the client's format, and
+   * the request must be translated.
+   */
+  readonly members: BodyMembers | undefined;
+  /** The body for the relayed path, if its values were changed where they stand. */
+  readonly relayed?: { readonly text: string; readonly body: BodyMembers } | undefined;
+  /** Parameters that were dropped, to be reported. */
+  readonly dropped: readonly string[];
+  /** The client's headers that upstreams of the same protocol understand, by lower-case name. */
+  readonly clientHeaders: Readonly<Record<string, string>>;
+  /** The route to try first, and the choice among a route's credentials. */
+  readonly preference?: RoutePreference | undefined;
+  /** The reservation of the request in the caller's budgets, until the exchange ends. */
+  readonly reservation?: Reservation | undefined;
+  /** Whether a stage sees to a prompt that is too long. */
+  readonly isShortenable?: true;
+  /** Whether parts of the history were left out that the protocol binds to the rest. */
+  readonly reasoningRemoved?: true;
+  /** Whether the gateway stores the answer, with all that the next turn needs. */
+  readonly storesAnswer?: boolean;
+  /** Takes the upstream's own id of the answer, with which the client continues there; absent if it gets the gateway's. */
+  readonly keepsUpstreamId?: ((id: string, provider: string) => void) | undefined;
+  /** A conversation that a stage keeps: its id, and what of it may be stored beside the stage's own text. */
+  readonly keptConversation?: { readonly id: string; readonly keeps: "conversation" | "nothing" } | undefined;
+  /** What was done to the context, for the answer to report. */
+  readonly edited?: EditedContext | undefined;
+  /** Ids of the tool calls whose reasoning is not sent, because the conversation was shortened. */
+  readonly strippedCalls?: ReadonlySet<string> | undefined;
+  readonly before?: ChatTurn;
+}
+
+/** The members of a turn that a stage may change. */
+type Changeable = Omit<ChatTurn, keyof ClientRequest | "model" | "before" | "dropped">;
+
+/** A change of a turn. `why` stands in the log line; `dropped`: further parameters. */
+export type Change = Partial<Changeable> & { readonly why: string; readonly dropped?: readonly string[] };
+
+/** An answer that a stage gives in place of an upstream. */
+export interface StageAnswer {
+  readonly why: string;
+  /** Makes the events of the answer, with the usage that it reports. */
+  readonly answer: (signal: AbortSignal) => Promise<{
+    readonly events: readonly ChatEvent[];
+    readonly edited?: EditedContext | undefined;
+  }>;
+  /** The turn that it answers, if it is not the one that was given. */
+  readonly change?: Change;
+}
+
+export interface RoutePreference {
+  readonly first: Pick<ModelRoute, "provider" | "model"> | undefined;
+  /** Chooses one of a route's credentials, and learns whether it works. */
+  choice(route: ModelRoute): KeyChoice;
+}
+
+/** A route with its provider, as it is called. */
+export interface Target {
+  readonly provider: Provider;
+  readonly route: ModelRoute;
+}
+
+/** A call that failed before any content. */
+export interface FailedCall extends Target {
+  readonly error: unknown;
+  readonly built: UpstreamRequest;
+}
+
+/** An answer that is complete, before the client sees its end. */
+export interface CompleteAnswer {
+  /** The turn as it was sent. */
+  readonly turn: ChatTurn;
+  /** Undefined if a stage answered. */
+  readonly target: Target | undefined;
+  readonly usage: Usage | undefined;
+  /** The failure that the answer ends with. */
+  readonly fault: AnswerFault | undefined;
+  /** The answer as the client gets it. */
+  text(): string;
+  /** The parsed answer, in formats whose answers can be stored. */
+  body(): BodyMembers | undefined;
+  /** Whether encrypted reasoning in it is hidden from the client. */
+  readonly hidesEncrypted: boolean;
+}
+
+/** Collects what an answer says beside its text. */
+export interface EventListener extends AnswerListener {
+  push(event: ChatEvent): void;
+}
+
+/** The work of a stage for one request. `prepare` and `adapt` run in the order of the list, `complete` and `settle` in reverse. */
+export interface StageRun {
+  /** Before a route is tried: changes the conversation or the routes, reserves, or answers. May throw `ApiError`. */
+  prepare?(turn: ChatTurn): AtOnce<Change | StageAnswer | undefined>;
+  /** Adapts the turn to one route. */
+  adapt?(turn: ChatTurn, target: Target, signal: AbortSignal): AtOnce<Change | undefined>;
+  /**
+   * After a failure before content: a change of the turn that `adapt` was given, with which the same route is asked once more.
+   * `turn` is the one that was sent. Called until it has given a change for the route.
+   */
+  again?(turn: ChatTurn, failed: FailedCall): AtOnce<Change | undefined>;
+  /** What listens to the answer; undefined for nothing. */
+  listener?(turn: ChatTurn, target: Target): EventListener | undefined;
+  /** Whether `complete` reads the text of an answer. */
+  readonly readsText?: boolean;
+  /** Awaited before the client sees the end. Returns members of the answer to correct. Must not throw. */
+  complete?(answer: CompleteAnswer): AtOnce<BodyMembers | undefined>;
+  /** Once an answer that has begun is over, however it ends. Must not throw. */
+  settle?(turn: ChatTurn): void;
+}
+
+/** One feature, built once per program. */
+export interface Stage {
+  readonly name: string;
+  /** Undefined for nearly all requests: reads members, and allocates nothing. May throw `ApiError`. */
+  open(turn: ChatTurn): StageRun | undefined;
+}
+
+/** The turn after a change. */
+export function changed(turn: ChatTurn, change: Change): ChatTurn {
+  const { why, dropped, ...rest } = change;
+  const { log } = turn.exchange;
+  log["stages"] = log["stages"] === undefined ? why : `${String(log["stages"])}, ${why}`;
+  return {
+    ...turn,
+    ...rest,
+    dropped: dropped === undefined ? turn.dropped : [...turn.dropped, ...dropped],
+    before: turn,
+  };
+}
+
+/** The turn with all of the client's messages, even if fewer are sent. */
+export function beforeShortening(turn: ChatTurn): ChatTurn {
+  let whole = turn;
+  while (whole.strippedCalls !== undefined && whole.before !== undefined) whole = whole.before;
+  return whole;
+}
+
+/** Reads the chat anew from a changed body. Whether the answer is stored stays as it was decided. */
+export function reread({ format, options, chat }: ChatTurn, content: BodyMembers): ChatRequest {
+  const read = format.decode({ ...content }, options);
+  return chat.store === undefined ? read : { ...read, store: chat.store };
+}

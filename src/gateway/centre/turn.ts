@@ -1,0 +1,111 @@
+// The turn of a request as its client sent it: read, with its model, and checked against it.
+
+import { prefixedId } from "../../base/ids.ts";
+import { requireModel } from "../../catalog/resolve.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { traceHeaders } from "../../telemetry/span.ts";
+import type { DecodeOptions } from "../../wire/format.ts";
+import type { Caller } from "../admission/caller.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { checkAgainstModel, refuseImages } from "./policy.ts";
+import type { CallTrace } from "./route-call.ts";
+import type { ChatTurn, ClientRequest } from "./stage.ts";
+
+const NO_MEMBERS = {};
+const NONE_DROPPED: readonly string[] = [];
+
+/** A request that was admitted and whose body was read. */
+export interface AskedRequest
+  extends Pick<ClientRequest, "exchange" | "caller" | "format" | "text" | "routing">,
+    Pick<ChatTurn, "reservation"> {
+  readonly request: Request;
+  readonly body: Record<string, unknown>;
+}
+
+/** Finds the model of a request that was read, and checks the request against it. */
+export function turnOf(
+  deps: Pick<GatewayDeps, "catalog" | "isDecisionModel" | "clock">,
+  asked: AskedRequest,
+  chat: ChatRequest,
+  options: DecodeOptions,
+): ChatTurn {
+  const { request, exchange, caller, format, text, body, routing, reservation } = asked;
+  const { model, routes } = modelFor(deps, chat.model, caller);
+  exchange.log["model"] = model.id;
+  refuseImages(body, model);
+  checkAgainstModel(chat, model, asked);
+  const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
+  return {
+    exchange,
+    caller,
+    format,
+    text,
+    body,
+    options,
+    routing,
+    traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
+    id: prefixedId(format.idPrefix),
+    createdSeconds: nowSeconds(),
+    nowSeconds,
+    chat,
+    model,
+    routes,
+    content: body,
+    members: NO_MEMBERS,
+    dropped: NONE_DROPPED,
+    clientHeaders: forwardedHeaders(request),
+    reservation,
+  };
+}
+
+/** The model that a caller names, with the routes that it may use. */
+export function modelFor(
+  deps: Pick<GatewayDeps, "catalog" | "isDecisionModel">,
+  id: string,
+  { account, models }: Caller,
+) {
+  return requireModel(deps.catalog(), id, {
+    tier: account.tier,
+    models,
+    isDecisionModel: deps.isDecisionModel,
+  });
+}
+
+/** Client headers of a protocol that are forwarded to upstreams of the same protocol. */
+const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
+
+/** Selects the client headers that may be forwarded. */
+export function forwardedHeaders(request: Request): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (const name of FORWARDED) {
+    const value = request.headers.get(name);
+    if (value !== null) out[name] = value;
+  }
+  return out;
+}
+
+/** The options with which a format reads a body. */
+export function decodeOptions({ headers }: Request): DecodeOptions {
+  const betas = headers.get("anthropic-beta");
+  const version = headers.get("anthropic-version");
+  return {
+    ...(betas === null ? {} : { betas }),
+    ...(version === null ? {} : { version }),
+    userAgent: headers.get("user-agent") ?? "",
+  };
+}
+
+/** What the attempts on a turn's routes need to know of it. */
+export function tryOptions({ exchange, chat, format, caller, preference, traceContext }: ChatTurn) {
+  const trace: CallTrace = {
+    span: exchange.span,
+    headers: traceContext,
+    stream: chat.stream,
+    failedRoutes: exchange.failedRoutes,
+    wire: exchange.wire,
+    maxTokens: chat.maxTokens,
+    temperature: chat.temperature,
+    topP: chat.topP,
+  };
+  return { trace, chat, family: format.dialect, account: caller.accountId, first: preference?.first };
+}

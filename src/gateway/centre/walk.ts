@@ -1,0 +1,122 @@
+// How the stages act on a turn: each prepares it once, adapts it to every route that is called, and may change it after a failure.
+
+import type { AtOnce } from "../../base/at-once.ts";
+import type { UpstreamRequest } from "../../upstream/dialect.ts";
+import { NO_RUNS } from "./answer.ts";
+import { buildRequest } from "./build.ts";
+import type { GatewayDeps } from "./deps.ts";
+import type { RouteAttempt } from "./route-call.ts";
+import { type Change, type ChatTurn, changed, type Stage, type StageAnswer, type StageRun } from "./stage.ts";
+
+/** A turn as the stages left it. */
+export interface Prepared {
+  readonly turn: ChatTurn;
+  /** The work of the stages that the request needs. */
+  readonly runs: readonly StageRun[];
+  /** The answer of a stage in place of an upstream. */
+  readonly made: StageAnswer | undefined;
+}
+
+/** Opens the stages in the order of their list, each with the turn as those before left it, and lets them prepare. */
+export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
+  return walk(stages, 0, { turn, runs: NO_RUNS, made: undefined });
+}
+
+function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<Prepared> {
+  let now = state;
+  for (let at = from; at < stages.length; at++) {
+    const run = stages[at]!.open(now.turn);
+    if (run === undefined) continue;
+    now = { ...now, runs: [...now.runs, run] };
+    const found = run.prepare?.(now.turn);
+    if (found instanceof Promise) {
+      const open = now;
+      return found.then((change) => {
+        const next = after(open, change);
+        return next.made === undefined ? walk(stages, at + 1, next) : next;
+      });
+    }
+    now = after(now, found);
+    if (now.made !== undefined) return now;
+  }
+  return now;
+}
+
+function after(state: Prepared, found: Change | StageAnswer | undefined): Prepared {
+  if (found === undefined) return state;
+  if (!("answer" in found)) return { ...state, turn: changed(state.turn, found) };
+  const { change } = found;
+  return { ...state, turn: change === undefined ? state.turn : changed(state.turn, change), made: found };
+}
+
+/** A turn as it is sent on one route. */
+export interface SentTurn {
+  readonly turn: ChatTurn;
+  readonly built: UpstreamRequest;
+}
+
+/** How often one route is asked again with a changed turn; no stage needs more. */
+const AGAIN_MAX = 4;
+
+/** Asks one route with the turn as the stages adapt it, and again with what they change after a failure before content. */
+export async function onRoute<T>(
+  deps: Pick<GatewayDeps, "endUserOf">,
+  { turn, runs }: Prepared,
+  attempt: RouteAttempt,
+  { signal, call }: { signal: AbortSignal; call(sent: SentTurn): Promise<T> },
+): Promise<T> {
+  // The turn as it was before each run, and after the last.
+  const steps: ChatTurn[] = [turn];
+  if (runs.length > 0) await adapt(steps, runs, { from: 0, attempt, signal });
+  let sent = sentOf(deps, steps, attempt);
+  for (let asked = 0; ; asked++) {
+    try {
+      return await call(sent);
+    } catch (error) {
+      const { built } = sent;
+      if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
+      sent = sentOf(deps, steps, attempt);
+      // Nothing that was refused is sent again unchanged.
+      if (sent.built.body === built.body) throw error;
+    }
+  }
+}
+
+function sentOf(deps: Pick<GatewayDeps, "endUserOf">, steps: readonly ChatTurn[], attempt: RouteAttempt): SentTurn {
+  const turn = steps.at(-1)!;
+  return { turn, built: buildRequest(deps, turn, attempt) };
+}
+
+async function adapt(
+  steps: ChatTurn[],
+  runs: readonly StageRun[],
+  { from, attempt, signal }: { from: number; attempt: RouteAttempt; signal: AbortSignal },
+): Promise<void> {
+  for (let at = from; at < runs.length; at++) {
+    const turn = steps[at]!;
+    const change = await runs[at]!.adapt?.(turn, attempt, signal);
+    steps[at + 1] = change === undefined ? turn : changed(turn, change);
+  }
+}
+
+/** Whether a stage changed the turn after a failure. The stages below it adapt it again. */
+async function mayAskAgain(
+  steps: ChatTurn[],
+  runs: readonly StageRun[],
+  {
+    error,
+    attempt,
+    built,
+    signal,
+  }: { error: unknown; attempt: RouteAttempt; built: UpstreamRequest; signal: AbortSignal },
+): Promise<boolean> {
+  const { provider, route } = attempt;
+  for (const [at, run] of runs.entries()) {
+    const change = await run.again?.(steps[at + 1]!, { error, provider, route, built });
+    if (change === undefined) continue;
+    steps[at] = changed(steps[at]!, change);
+    await adapt(steps, runs, { from: at, attempt, signal });
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,65 @@
+// The features of chat. A stage prepares and adapts a request in the order of this list, and sees its answer in reverse.
+
+import type { GuardedFetch } from "../../net/fetch.ts";
+import type { FileStore } from "../../store/work/files.ts";
+import type { Budgets } from "../admission/budgets.ts";
+import type { Stage } from "../centre/stage.ts";
+import type { Affinity } from "./affinity/affinity.ts";
+import { createAffinityStage } from "./affinity/stage.ts";
+import { createBudgetsStage } from "./budgets/stage.ts";
+import { choiceStage } from "./choice/stage.ts";
+import type { ChatCompaction } from "./compaction/conversations.ts";
+import type { RecordsDeps } from "./compaction/open-records.ts";
+import { createCompactionStage } from "./compaction/stage.ts";
+import { createFilesStage } from "./files/stage.ts";
+import { createHistoryStage, type HistoryStageDeps } from "./history/stage.ts";
+import { createImagesStage } from "./images/stage.ts";
+import { createWindowStage, limitsStage } from "./limits/stage.ts";
+import { createReasoningStage, type ReasoningDeps } from "./reasoning/stage.ts";
+import { createRecordsStage } from "./records/stage.ts";
+import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
+
+/** What the stages need. */
+export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
+  history: HistoryStageDeps;
+  files: FileStore;
+  compaction: ChatCompaction;
+  affinity: Affinity;
+  budgets: Pick<Budgets, "reserve">;
+  /** Creates a fetcher of images that clients name by URL. */
+  imageFetch(): GuardedFetch;
+}
+
+/** Creates all stages, in order. */
+export function createStages(deps: StageDeps): readonly Stage[] {
+  return [
+    // Narrows the routes first, since the other stages ask what these can do.
+    choiceStage,
+    ...createContentStages(deps),
+    // Needs the whole content, and the routes that can answer; a record ends the walk before anything is reserved.
+    createCompactionStage(deps.compaction),
+    // A prompt that compaction sees to is not refused.
+    createWindowStage(deps.provider),
+    // Chooses among the routes that are left.
+    createAffinityStage(deps.affinity),
+    // Images are fetched for what is sent, after a conversation was shortened.
+    createImagesStage(deps.imageFetch),
+    // Reads the list as it is sent.
+    createReasoningStage(deps),
+    // Reserves last, so that a refusal of any other stage costs nothing.
+    createBudgetsStage(deps.budgets),
+  ];
+}
+
+/** Creates the stages that complete the content of a request, which its tokens are counted with too. */
+export function createContentStages(deps: Pick<StageDeps, "history" | "files"> & ThreadsDeps & RecordsDeps): Stage[] {
+  return [
+    // Inserts what was stored, in which the following stages look for files and records.
+    createHistoryStage(deps.history),
+    createThreadsStage(deps),
+    createFilesStage(deps.files),
+    createRecordsStage(deps),
+    // Checks what was inserted.
+    limitsStage,
+  ];
+}
