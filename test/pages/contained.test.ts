@@ -43,10 +43,22 @@ describe("a part at the end of an article that says itself that it is none is le
     ["the author's other stories", `<div class="author-box">${links}</div>`],
     ["a teaser in a custom element", `<x-inline-teaser>${links}</x-inline-teaser>`],
     ["a form", `<form>${links}<button>Send</button></form>`],
+    [
+      "the prose of a form",
+      '<form action="/letter"><p>Ten knots and other news of the harbour come to you every month in a letter that costs nothing.</p><input type="email"><button>Send</button></form>',
+    ],
+    [
+      "the prose of the author's box",
+      '<div class="author-box"><h3>Ada Reed</h3><p>Ada Reed has written about Ten knots and harbours for twenty years. She lives on the north shore with two dogs.</p></div>',
+    ],
+    [
+      "the prose of a teaser in a custom element",
+      "<x-inline-teaser><h3>Ten knots for every day</h3><p>What every sailor should know before the winter.</p></x-inline-teaser>",
+    ],
   ];
   for (const [name, html] of cases)
     test(name, () => {
-      for (const place of PLACES.filter(({ isLast }) => isLast))
+      for (const place of PLACES.filter(({ isLast }) => isLast || name.startsWith("the prose")))
         for (let seed = 0; seed < 3; seed++) expect(mainOf(articlePage(seed, html, place))).not.toContain("Ten knots");
     });
 });

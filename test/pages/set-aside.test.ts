@@ -24,6 +24,9 @@ describe("parts that a page marks as secondary count less", () => {
     ["a name at the start of camel case", '<div class="cookieNotice"><p>We use them.</p></div>'],
     ["text for screen readers", '<p class="visually-hidden">opens in a new window</p>'],
     ["a note on rights", "<p>© 2026 Example. All rights reserved.</p>"],
+    ["a form that asks for something", '<form><p>A letter every month</p><input type="email"></form>'],
+    ["the box of the author", '<div class="authorBox"><p>Ada Reed writes about harbours.</p></div>'],
+    ["a teaser in a custom element", "<x-inline-teaser><p>Another story</p></x-inline-teaser>"],
     ["a link to another story", '<p>Read more: <a href="/x">Two ferries for the north shore</a></p>'],
     ["a link to another story, in French", '<p><a href="/x">À lire aussi » Deux bacs pour la rive</a></p>'],
     ["a link to another story, in German", '<p><b>Lesen Sie auch:</b> <a href="/x">Zwei Fähren</a></p>'],
@@ -48,6 +51,12 @@ describe("the verdict on other text does not change", () => {
     ],
     ["a heading that begins like one", "<h2>Zum Thema Wasser</h2>"],
     ["a sentence that begins like a label", '<p>Share prices fell by <a href="/x">a tenth</a>.</p>'],
+    [
+      "a form around much of the page",
+      `<form><p>${"All of it, told once more. ".repeat(30).trim()}</p><input type="text"></form>`,
+    ],
+    ["a post in a form", '<form><input type="hidden"><p>I have a teak deck with old seams.</p></form>'],
+    ["a custom element with another name", "<ad-hoc-note><p>Another story</p></ad-hoc-note>"],
     ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
     ["addresses", `<p>${"https://example.com/a/1234567890/bcdef ".repeat(4)}</p>`],
   ];

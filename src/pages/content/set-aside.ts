@@ -2,7 +2,7 @@
 // has seen too few sites to know all such marks. If the marked text is more than half of the expected content, nothing is
 // lowered.
 
-import type { PageElement } from "../dom/node.ts";
+import { type PageElement, PageText, walk } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { isPointer } from "./signs.ts";
 
@@ -21,6 +21,7 @@ const NAMES = [
   "related recommended recommendations recirc upsell crosssell recently",
   "cookie cookies consent gdpr newsletter subscribe tooltip popover captcha recaptcha",
   "login signin signup register password account wishlist favorite favorites",
+  "author-box author-bio author-card author-info author-profile author-about authorbox authorbio about-author about-the-author authorBox authorBio authorInfo aboutAuthor",
   "facet facets filters refinement refinements sort sorting breadcrumb breadcrumbs crumbs",
 ].flatMap((line) => line.split(" "));
 /** A name as a whole word, between separators or as a part of camel case. */
@@ -28,6 +29,11 @@ const NAMED = new RegExp(
   `(?:(?:^|[^a-zA-Z])(?:${NAMES.join("|")})|(?:${NAMES.map((name) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`).join("|")}))(?![a-z])`,
 );
 const NAME_CHARS_MAX = 300;
+/** Names of custom elements that hold a link to another page, or ask the reader for something. */
+const COMPONENT = /(?:^|-)(?:teasers?|related|recommendations?|promos?|newsletter|signup|advert|share|paywall)(?:-|$)/;
+/** The limits of a form that asks the reader for something. */
+const FORM_NODES_MAX = 100;
+const FORM_CHARS_MAX = 600;
 /** Class names that hide text visually. */
 const UNSEEN = /(?:^|\s)(?:sr-only|visually-?hidden|screen-reader-text|u-hidden|is-hidden)(?:\s|$)/;
 const RIGHTS = /©|all rights reserved/i;
@@ -85,11 +91,32 @@ function isWithin(element: PageElement, known: Map<PageElement, boolean>): boole
 }
 
 /** Whether the page marks the element's content as secondary, by tag, role or name. */
-export function isNamedAside({ tag, attributes, className, id }: PageElement): boolean {
+export function isNamedAside(element: PageElement): boolean {
+  const { tag, attributes, className, id } = element;
   const role = attributes["role"] ?? "";
   if (TAGS.has(tag) || role.includes("dialog") || attributes["aria-modal"] === "true") return true;
+  if (tag === "form" && asksReader(element)) return true;
+  if (tag.includes("-") && COMPONENT.test(tag.slice(0, NAME_CHARS_MAX))) return true;
   const name = `${className} ${id} ${role} ${attributes["data-testid"] ?? ""}`;
   return name.length > 3 && (UNSEEN.test(className) || NAMED.test(name.slice(0, NAME_CHARS_MAX)));
+}
+
+/** Whether a form asks the reader for something: it is small, as some pages are a single form, and has a control to press or fill. */
+function asksReader(form: PageElement): boolean {
+  let nodes = 0;
+  let chars = 0;
+  let hasControl = false;
+  for (const node of walk(form)) {
+    if (node instanceof PageText) chars += node.data.trim().length;
+    // Some forums put every post into a form without a control.
+    else if (isControl(node as PageElement)) hasControl = true;
+    if (++nodes > FORM_NODES_MAX || chars > FORM_CHARS_MAX) return false;
+  }
+  return hasControl;
+}
+
+function isControl({ tag, attributes }: PageElement): boolean {
+  return tag === "button" || (tag === "input" && attributes["type"] !== "hidden");
 }
 
 /** Whether a text states who has the rights. */
