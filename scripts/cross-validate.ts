@@ -6,28 +6,11 @@
 // steps can be tried without fitting again. Prints the scores of each seed, their mean and their standard deviation.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Weights } from "../src/pages/content/choose.ts";
-import { keepMainContent } from "../src/pages/content/main-content.ts";
-import { createTrace } from "../src/pages/content/trace.ts";
-import { toMarkdown } from "../src/pages/markdown/markdown.ts";
-import type { Truth } from "./fit/label.ts";
-import { type LabelledPage, readHtml, readPages } from "./fit/labelled-pages.ts";
-import { ADDRESS, readPage } from "./fit/read-page.ts";
+import { type LabelledPage, readPages } from "./fit/labelled-pages.ts";
+import { loadScorer, readSets, scoreSet } from "./fit/scoring.ts";
 import { lookFirst, trainFolds } from "./fit/train.ts";
-
-interface Score {
-  readonly f1: number;
-  readonly precision: number;
-  readonly recall: number;
-  readonly byType?: Readonly<Record<string, number>>;
-}
-
-interface Scorer {
-  score(set: string, truths: unknown, ids: string[], texts: Record<string, string>): Score;
-  stripMarkdown(markdown: string): string;
-  withoutTitle(markdown: string, title: string | undefined, reference: string): string;
-}
 
 /** The weights for one assignment of sites to folds. */
 interface Folds {
@@ -45,7 +28,7 @@ const seedsAt = process.argv.indexOf("--seeds");
 const seeds = seedsAt > 0 ? Number(process.argv[seedsAt + 1]) : 1;
 const foldsAt = process.argv.indexOf("--folds");
 const foldsFile = foldsAt > 0 ? process.argv[foldsAt + 1] : undefined;
-const scorer = (await import(join(root, "score.ts"))) as Scorer;
+const scorer = await loadScorer(root);
 const pages = readPages(root);
 const found = new Map<string, number[]>();
 for (let seed = 1; seed <= seeds; seed++) {
@@ -64,15 +47,14 @@ for (const [name, values] of found) {
 function judge(seed: number): Map<string, number> {
   const { fold, weights } = foldsFor(seed);
   const scores = new Map<string, number>();
-  for (const set of new Set(pages.map((page) => page.set))) {
-    const texts: Record<string, string> = {};
-    const truths = JSON.parse(readFileSync(join(root, set, "ground-truth.json"), "utf8")) as Record<string, Truth>;
-    for (const page of pages)
-      if (page.set === set)
-        texts[page.id] = textOf(page, weights[fold[keyOf(page)] ?? 0] as Weights, truths[page.id] as Truth);
-    const { f1, precision, recall, byType = {} } = scorer.score(set, truths, Object.keys(texts), texts);
-    scores.set(set, f1).set(`${set} precision`, precision).set(`${set} recall`, recall);
-    for (const [type, value] of Object.entries(byType)) scores.set(`${set} ${type}`, value);
+  for (const set of readSets(root)) {
+    const { name } = set;
+    const own = pages.filter((page) => page.set === name);
+    const weightsOf = (id: string) => weights[fold[keyOf({ set: name, id })] ?? 0] as Weights;
+    const ids = own.map(({ id }) => id);
+    const { f1, precision, recall, byType = {} } = scoreSet(root, set, { ids, scorer, weightsOf });
+    scores.set(name, f1).set(`${name} precision`, precision).set(`${name} recall`, recall);
+    for (const [type, value] of Object.entries(byType)) scores.set(`${name} ${type}`, value);
   }
   return scores;
 }
@@ -89,14 +71,6 @@ function foldsFor(seed: number): Folds {
   return folds;
 }
 
-function keyOf({ set, id }: LabelledPage): string {
+function keyOf({ set, id }: Pick<LabelledPage, "set" | "id">): string {
   return `${set}/${id}`;
-}
-
-/** The extracted text in the form that the scorer expects. */
-function textOf(page: LabelledPage, weights: Weights, truth: Truth): string {
-  const document = readPage(readHtml(root, page.set, page.id));
-  keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
-  const markdown = toMarkdown(document.body);
-  return scorer.stripMarkdown(scorer.withoutTitle(markdown, document.title, truth.text ?? ""));
 }

@@ -8,6 +8,8 @@ export interface Truth {
   readonly text: string;
   readonly with?: readonly string[];
   readonly without?: readonly string[];
+  /** The kind of the page. */
+  readonly type?: string;
 }
 
 /** The share of a block that is main text, and the block's weight (0: nothing is known). */
