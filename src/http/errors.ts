@@ -54,11 +54,17 @@ export function errorResponse(error: ApiError, envelope?: (body: ErrorBody) => R
 /** Maximum length of an address that an error quotes. */
 const PATH_CHARS_MAX = 200;
 
+/**
+ * What stands twice in an address by the most common wrong base URLs: its beginning, or a version below another service's prefix.
+ * Clients add both themselves.
+ */
+const TWICE = /^((?:\/[^/]{1,20}){1,2})\1\/|^(?:\/[^/]{1,20}){1,2}(\/v\d{1,2}(?:alpha|beta)?)\2\//;
+
 /** The 404 for an address without a route. */
 export function noEndpoint({ method, url }: Pick<Request, "method" | "url">): ApiError {
   const path = pathOf(url);
-  // The most common wrong base URL: clients add the version themselves.
-  const twice = /^\/([^/]{1,20})\/\1\//.exec(path)?.[1];
-  const hint = twice === undefined ? "" : ` /${twice} is in it twice: set the base URL of the client without it.`;
+  const [, beginning, version] = TWICE.exec(path) ?? [];
+  const twice = beginning ?? version;
+  const hint = twice === undefined ? "" : ` ${twice} is in it twice: set the base URL of the client without it.`;
   return new ApiError("route_not_found", `No endpoint ${method} ${path.slice(0, PATH_CHARS_MAX)}.${hint}`);
 }

@@ -55,13 +55,38 @@ test("a wrong key is answered with the header by which clients do not try again"
   }
 });
 
-test("an address with /v1 twice is told from one that nobody has", async () => {
-  const messageOf = async (path: string) => {
-    const response = await app.call(path, { method: "POST", body: "{}" });
-    return ((await response.json()) as { error: { message: string } }).error.message;
-  };
-  expect(await messageOf("/v1/v1/messages")).toBe(
-    "No endpoint POST /v1/v1/messages. /v1 is in it twice: set the base URL of the client without it.",
+const messageOf = async (path: string) => {
+  const response = await app.call(path, { method: "POST", body: "{}" });
+  expect(response.status).toBe(404);
+  const { error } = (await response.json()) as { error: string | { message: string } };
+  return typeof error === "string" ? error : error.message;
+};
+
+test.each([
+  ["/v1/v1/messages", "/v1"],
+  ["/v1/v1/v1/messages", "/v1"],
+  ["/typesafe/v1/v1/systemone", "/v1"],
+  ["/decide/typesafe/v1/v1/systemone", "/v1"],
+  ["/v1beta/v1beta/models/small:generateContent", "/v1beta"],
+  ["/v2/v2/scrapes", "/v2"],
+  ["/openai/openai/v1/chat/completions", "/openai"],
+  ["/typesafe/v1/typesafe/v1/systemone", "/typesafe/v1"],
+])("an address that holds a part of the base URL twice is told which: %s", async (path, part) => {
+  expect(await messageOf(path)).toBe(
+    `No endpoint POST ${path}. ${part} is in it twice: set the base URL of the client without it.`,
   );
-  expect(await messageOf("/v1/chat/completion")).toBe("No endpoint POST /v1/chat/completion.");
 });
+
+test.each(["/openai/v1/v1/chat/completions", "/anthropic/v1/v1/messages", "/api/v1/v1/messages"])(
+  "so is one below the prefix of another service: %s",
+  async (path) => {
+    expect(await messageOf(path)).toEndWith(" /v1 is in it twice: set the base URL of the client without it.");
+  },
+);
+
+test.each(["/v1/chat/completion", "/v1/nothing/chat/chat/x", "/v12/v1/messages", "/v1/v1"])(
+  "an address that nobody has gets no such hint: %s",
+  async (path) => {
+    expect(await messageOf(path)).toBe(`No endpoint POST ${path}.`);
+  },
+);
