@@ -204,6 +204,31 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
+    "an answer is asked for again, and the whole conversation is copied",
+    async () => {
+      const { page, complaints, context } = await playing("copier", { width: 1440, dark: false });
+      await ask(page, "once more");
+      await page.getByText("7 in, 3 out").waitFor();
+      const asked = upstream.bodies.length;
+      await page.getByRole("button", { name: "Answer again" }).click();
+      while (upstream.bodies.length === asked) await new Promise((resolve) => setImmediate(resolve));
+      expect(upstream.bodies.at(-1)?.messages).toEqual(upstream.bodies[asked - 1]?.messages as never);
+      await page.getByText("7 in, 3 out").waitFor();
+      expect(await page.getByRole("heading", { name: "Drawn" }).count()).toBe(1);
+      await page.getByRole("button", { name: "Copy all messages as Markdown" }).click();
+      await page.getByText("Copied").waitFor();
+      await page.getByLabel("Message", { exact: true }).focus();
+      await page.keyboard.press("Control+V");
+      const copied = await page.getByLabel("Message", { exact: true }).inputValue();
+      expect(copied).toStartWith("## User\n\nonce more\n\n## talker\n\n# Drawn\n\nYou said **once more**");
+      await sound(page);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     "a long answer is followed until its reader scrolls away, Stop stays in sight, and Esc stops",
     async () => {
       const { page, complaints, context } = await playing("follower", { width: 390, dark: true });

@@ -14,8 +14,10 @@ for (const block of document.querySelectorAll("pre")) {
   frame.append(block, button);
   button.addEventListener("click", async () => {
     button.textContent = (await copied(block)) ? "Copied" : "Press Ctrl+C";
+    button.removeAttribute("aria-label");
     setTimeout(() => {
       button.textContent = "Copy";
+      button.setAttribute("aria-label", "Copy this block");
     }, 2000);
   });
 }

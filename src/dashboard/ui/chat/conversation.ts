@@ -179,3 +179,23 @@ function isSaid(message: Message): boolean {
   if (message.role !== "assistant") return true;
   return message.reply.text !== "" || (message.reply.calls.length > 0 && message.stopped === undefined);
 }
+
+/** The conversation as Markdown, to be kept elsewhere. Pictures are left out. */
+export function conversationText(messages: readonly Message[]): string {
+  const parts = messages.map((message) => {
+    if (message.role === "user") return `## User\n\n${message.text}`;
+    if (message.role === "tool") return `## Result of ${message.name}\n\n${fenced(message.text)}`;
+    const { reply, failure, model } = message;
+    const calls = reply.calls.map((call) => `Calls ${call.name}:\n\n${fenced(call.arguments)}`);
+    const said = [reply.text, ...calls, ...(failure === undefined ? [] : [`(${failure.code}: ${failure.message})`])];
+    return `## ${model}\n\n${said.filter((text) => text !== "").join("\n\n")}`;
+  });
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** A fence that is longer than every one in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}

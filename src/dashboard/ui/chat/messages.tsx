@@ -86,10 +86,11 @@ export function LastTurn({ lane, name }: { lane: LaneView; name: string }) {
   return (
     <>
       {open.length > 0 && <Results key={last?.id} calls={open} send={answerCalls} name={name} />}
-      {!isBusy && isUnanswered(last) && (
+      {!isBusy && last !== undefined && (isUnanswered(last) || open.length === 0) && (
         <div class="row">
+          {/* With the model that is chosen now, which may be another one. */}
           <button type="button" onClick={retry}>
-            Try again
+            {isUnanswered(last) ? "Try again" : "Answer again"}
           </button>
         </div>
       )}

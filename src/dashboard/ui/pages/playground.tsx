@@ -2,11 +2,22 @@
 
 import type { DecisionChoice, Listing } from "../../contract.ts";
 import { Chat } from "../chat/chat.tsx";
-import { useChat } from "../chat/state.ts";
+import { conversationText } from "../chat/conversation.ts";
+import { type ChatState, useChat } from "../chat/state.ts";
 import { useLoad } from "../load.ts";
+import { CopyButton } from "../parts/copy.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { Title } from "../parts/title.tsx";
 import { Decide } from "./decide.tsx";
+
+/** The conversation, and that of the second model where two are compared. */
+function wholeText({ messages, second }: ChatState): string {
+  return [messages, second.messages]
+    .map((said) => said.peek())
+    .filter((said) => said.length > 0)
+    .map(conversationText)
+    .join("\n---\n\n");
+}
 
 /** The page. */
 export function PlaygroundPage() {
@@ -16,9 +27,14 @@ export function PlaygroundPage() {
   // Loaded before anything is typed, since input would be lost when the tabs appear.
   const isKnown = value.value !== undefined || problem.value !== undefined;
   const clear = (
-    <button type="button" disabled={chat.messages.value.length === 0} onClick={chat.clear}>
-      Clear
-    </button>
+    <div class="row">
+      {chat.messages.value.length > 0 && (
+        <CopyButton text={() => wholeText(chat)} what="messages as Markdown" label="Copy all" />
+      )}
+      <button type="button" disabled={chat.messages.value.length === 0} onClick={chat.clear}>
+        Clear
+      </button>
+    </div>
   );
   return (
     <>

@@ -7,7 +7,8 @@ import { Icon } from "./icon.tsx";
 const SAID_MS = 2000;
 
 /** A button that copies a text and confirms it. `what` completes the label "Copy …" for screen readers. */
-export function CopyButton({ text, what }: { text: string; what: string }) {
+export function CopyButton(props: { text: string | (() => string); what: string; label?: string }) {
+  const { text, what, label = "Copy" } = props;
   const copied = useSignal<boolean | undefined>(undefined);
   useEffect(() => {
     if (copied.value === undefined) return undefined;
@@ -15,12 +16,14 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     return () => clearTimeout(timer);
   }, [copied.value]);
   const click = async () => {
-    copied.value = await copyText(text);
+    copied.value = await copyText(typeof text === "string" ? text : text());
   };
+  // The name contains the text that is shown, so that it can be spoken to the button.
+  const name = copied.value === undefined ? `${label} ${what}` : undefined;
   return (
-    <button type="button" class="copy" onClick={click} aria-label={`Copy ${what}`}>
+    <button type="button" class="copy" onClick={click} aria-label={name}>
       <Icon name={copied.value ? "check" : "copy"} />
-      <span aria-live="polite">{copied.value === undefined ? "Copy" : copied.value ? "Copied" : "Press Ctrl+C"}</span>
+      <span aria-live="polite">{copied.value === undefined ? label : copied.value ? "Copied" : "Press Ctrl+C"}</span>
     </button>
   );
 }
