@@ -140,6 +140,8 @@ test("toys answer", async () => {
 });
 `;
 
+const ROUTES = '  [/^POST \\/v1\\/toy(\\/rank)?$/, "key"],';
+
 let copy: Copy;
 beforeAll(() => {
   copy = copyRepository();
@@ -192,8 +194,14 @@ test(
 );
 
 test(
-  "every route of theirs opens to a key alone",
+  "no route of theirs is taken without saying who may use it, and each opens to a key alone",
   async () => {
+    const without = await copy.bun("test", "test/accounts/credentials.test.ts", "-t", "every route");
+    expect([without.ok, without.text]).toEqual([
+      false,
+      expect.stringMatching(/POST \/v1\/toy"[\s\S]*POST \/v1\/toy\/rank"/),
+    ]);
+    copy.addLine("test/accounts/credentials.test.ts", "Requests in the form of a provider", ROUTES);
     await run("test", "test/accounts/credentials.test.ts");
   },
   TIMEOUT_MS,
