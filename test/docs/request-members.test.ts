@@ -71,15 +71,18 @@ function isDescribed(schema: Schema, [name, ...rest]: readonly string[]): boolea
 /** Members that are read behind the formats. */
 const READ_LATER = ["background", "stream_options"];
 
-test.each(WIRE_FORMATS.map((format) => [format.path, format] as const))("%s", (path, format) => {
-  const body = ENDPOINTS.find((endpoint) => endpoint.method === "POST" && endpoint.path === path)?.body;
-  const schema = body?.schema as Schema | undefined;
-  if (schema === undefined) throw new Error(`${path} is not described`);
-  const [example] = Object.values(body?.examples ?? {}) as Json[];
-  const bodies = [example ?? {}, ...Object.keys(schema.properties ?? {}).map((name) => ({ ...example, [name]: {} }))];
-  const read = new Set([...bodies.flatMap((one) => [...readAs(format, one)]), ...tabled(format.reads, schema)]);
-  expect(read.size).toBeGreaterThan(15);
-  expect([...read].filter((name) => !isDescribed(schema, name.split(".")))).toEqual([]);
-  // A known member that nothing reads would be lost without being reported.
-  expect([...format.fields.known].filter((name) => !read.has(name) && !READ_LATER.includes(name))).toEqual([]);
-});
+test.each(WIRE_FORMATS.map((format) => [format.path, format] as const))(
+  "%s is described as it is read",
+  (path, format) => {
+    const body = ENDPOINTS.find((endpoint) => endpoint.method === "POST" && endpoint.path === path)?.body;
+    const schema = body?.schema as Schema | undefined;
+    if (schema === undefined) throw new Error(`${path} is not described`);
+    const [example] = Object.values(body?.examples ?? {}) as Json[];
+    const bodies = [example ?? {}, ...Object.keys(schema.properties ?? {}).map((name) => ({ ...example, [name]: {} }))];
+    const read = new Set([...bodies.flatMap((one) => [...readAs(format, one)]), ...tabled(format.reads, schema)]);
+    expect(read.size).toBeGreaterThan(15);
+    expect([...read].filter((name) => !isDescribed(schema, name.split(".")))).toEqual([]);
+    // A known member that nothing reads would be lost without being reported.
+    expect([...format.fields.known].filter((name) => !read.has(name) && !READ_LATER.includes(name))).toEqual([]);
+  },
+);
