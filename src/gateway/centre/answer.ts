@@ -2,12 +2,12 @@
 
 import { editJson } from "../../base/json-edit.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { Usage } from "../../chat/event.ts";
+import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { usageRecord } from "../usage/meter.ts";
 import type { RouteAttempt } from "./route-call.ts";
-import type { BodyMembers, ChatTurn, CompleteAnswer, EventListener, StageRun, Target } from "./stage.ts";
+import type { BodyMembers, ChatTurn, CompleteAnswer, EventListener, HearEvent, StageRun, Target } from "./stage.ts";
 
 export interface AnswerDeps {
   readonly clock: { now(): number };
@@ -100,6 +100,13 @@ function membersOf(text: string): BodyMembers | undefined {
 /** Tells the stages that the answer is over. */
 export function answerSettled(runs: readonly StageRun[], turn: ChatTurn): void {
   for (let at = runs.length - 1; at >= 0; at--) runs[at]?.settle?.(turn);
+}
+
+/** What the stages make of each event of an answer, the last in the list first; undefined if none of them hears it. */
+export function hearing(runs: readonly StageRun[], turn: ChatTurn): HearEvent | undefined {
+  if (turn.isHeard !== true) return undefined;
+  const hears = runs.flatMap((run) => run.hears?.(turn) ?? []).reverse();
+  return (event) => hears.reduce<readonly ChatEvent[]>((events, hear) => events.flatMap(hear), [event]);
 }
 
 /** What listens to an answer; there is one at most. */

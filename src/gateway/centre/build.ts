@@ -19,7 +19,8 @@ export function isLossless(turn: ChatTurn, provider: Provider): boolean {
 
 /** Whether the answer is returned unchanged: nothing must be added that its provider does not know. */
 export function isRelayed(turn: ChatTurn, provider: Provider): boolean {
-  const { edited } = turn;
+  const { edited, isHeard } = turn;
+  if (isHeard === true) return false;
   if (edited !== undefined && (edited.cleared.length > 0 || edited.record !== undefined)) return false;
   return isLossless(turn, provider);
 }

@@ -4,10 +4,10 @@
 import { fold } from "../../chat/fold.ts";
 import { asApiError } from "../../http/errors.ts";
 import { sseResponse } from "../../http/sse-response.ts";
-import { answerCompleted, answerSettled, correctedFrames, correctedText } from "./answer.ts";
+import { answerCompleted, answerSettled, correctedFrames, correctedText, hearing } from "./answer.ts";
 import { writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { BodyMembers, ChatTurn, StageAnswer } from "./stage.ts";
+import type { BodyMembers, ChatTurn, StageAnswer, StageRun } from "./stage.ts";
 import type { Prepared } from "./walk.ts";
 
 /** How long the headers of a stream wait for the answer. */
@@ -20,7 +20,7 @@ export async function answerMade(
   { turn, runs }: Prepared,
   { answer }: StageAnswer,
 ): Promise<Response> {
-  const made = answer(request.signal);
+  const made = answer(request.signal).then((given) => heard(runs, turn, given));
   const { exchange, format } = turn;
   const keep = (text: string, body: () => BodyMembers | undefined) =>
     answerCompleted(deps, runs, {
@@ -82,6 +82,12 @@ export async function answerMade(
     },
     { keepalive: format.keepalive, signal: request.signal },
   );
+}
+
+/** The answer as the stages above let it pass. */
+function heard(runs: readonly StageRun[], turn: ChatTurn, given: Awaited<ReturnType<StageAnswer["answer"]>>) {
+  const hear = hearing(runs, turn);
+  return hear === undefined ? given : { ...given, events: given.events.flatMap(hear) };
 }
 
 function contextOf(turn: ChatTurn, edited: ChatTurn["edited"]) {

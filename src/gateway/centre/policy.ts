@@ -119,7 +119,9 @@ export function defaultsFor(chat: ChatRequest, model: CatalogModel, format: Pick
 }
 
 function speaksOfReasoning({ reasoning, extra }: ChatRequest): boolean {
-  return reasoning !== undefined || REASONING_WORDS.some((word) => extra[word] !== undefined && extra[word] !== null);
+  if (reasoning !== undefined) return true;
+  for (const word of REASONING_WORDS) if (extra[word] !== undefined && extra[word] !== null) return true;
+  return false;
 }
 
 /** The defaults without those that the provider refuses for this model; none if its name suggests a reasoning model. */

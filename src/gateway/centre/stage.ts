@@ -61,6 +61,8 @@ export interface ChatTurn extends ClientRequest {
   readonly preference?: RoutePreference | undefined;
   /** The reservation of the request in the caller's budgets, until the exchange ends. */
   readonly reservation?: Reservation | undefined;
+  /** Whether a stage hears the events of the answer, so that it cannot be relayed. */
+  readonly isHeard?: true;
   /** Whether a stage sees to a prompt that is too long. */
   readonly isShortenable?: true;
   /** Whether parts of the history were left out that the protocol binds to the rest. */
@@ -131,12 +133,18 @@ export interface CompleteAnswer {
   readonly hidesEncrypted: boolean;
 }
 
+/** Takes an event of an answer and returns those that go on. */
+export type HearEvent = (event: ChatEvent) => readonly ChatEvent[];
+
 /** Collects what an answer says beside its text. */
 export interface EventListener extends AnswerListener {
   push(event: ChatEvent): void;
 }
 
-/** The work of a stage for one request. `prepare` and `adapt` run in the order of the list, `complete` and `settle` in reverse. */
+/**
+ * The work of a stage for one request. `prepare` and `adapt` run in the order of the list; `hears`, `complete` and `settle` in
+ * reverse, so that a stage sees the answer as the stages below it left it.
+ */
 export interface StageRun {
   /** Before a route is tried: changes the conversation or the routes, reserves, or answers. May throw `ApiError`. */
   prepare?(turn: ChatTurn): AtOnce<Change | StageAnswer | undefined>;
@@ -149,6 +157,11 @@ export interface StageRun {
   again?(turn: ChatTurn, failed: FailedCall): AtOnce<Change | undefined>;
   /** What listens to the answer; undefined for nothing. */
   listener?(turn: ChatTurn, target: Target): EventListener | undefined;
+  /**
+   * Creates what takes every event of an answer and returns what goes on to the client: nothing to hold it back, several to let go
+   * what was held. Called for each call of a route. An answer that a stage hears is translated where it could be relayed.
+   */
+  hears?(turn: ChatTurn): HearEvent;
   /** Whether `complete` reads the text of an answer. */
   readonly readsText?: boolean;
   /** Awaited before the client sees the end. Returns members of the answer to correct. Must not throw. */

@@ -27,7 +27,8 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
   for (let at = from; at < stages.length; at++) {
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
-    now = { ...now, runs: [...now.runs, run] };
+    const turn = run.hears === undefined ? now.turn : { ...now.turn, isHeard: true as const };
+    now = { ...now, turn, runs: [...now.runs, run] };
     const found = run.prepare?.(now.turn);
     if (found instanceof Promise) {
       const open = now;

@@ -16,6 +16,7 @@ import {
   correctedText,
   forwardHeaders,
   headerText,
+  hearing,
   listenerOf,
   noteRoute,
   spend,
@@ -26,7 +27,7 @@ import type { GatewayDeps } from "./deps.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
-import type { BodyMembers, ChatTurn, EventListener, StageRun } from "./stage.ts";
+import type { BodyMembers, ChatTurn, EventListener, HearEvent, StageRun } from "./stage.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
 
@@ -57,7 +58,8 @@ async function wholeFrom(
   const asked = await fetchAnswer(provider, built, { clock: deps.clock, signal, headers, choice });
   const ttfbMs = performance.now() - turn.exchange.startedMs;
   const listener = listenerOf(runs, turn, attempt);
-  const read = readWhole(deps, provider, turn, { text: asked.text, built, listener });
+  const hear = hearing(runs, turn);
+  const read = readWhole(deps, provider, turn, { text: asked.text, built, listener, hear });
   const finish = read.events.findLast((event) => event.type === "finish");
   let written: WrittenAnswer;
   try {
@@ -95,6 +97,12 @@ async function wholeFrom(
   return new Response(text, { headers: { "content-type": "application/json" } });
 }
 
+/** What takes the events of an answer. */
+interface Ears {
+  listener: EventListener | undefined;
+  hear: HearEvent | undefined;
+}
+
 interface WholeAnswer {
   events: ChatEvent[];
   /** The response text, if the client and the provider speak the same protocol. */
@@ -108,7 +116,7 @@ function readWhole(
   deps: GatewayDeps,
   provider: Provider,
   turn: ChatTurn,
-  { text, built, listener }: { text: string; built: UpstreamRequest; listener: EventListener | undefined },
+  { text, built, listener, hear }: { text: string; built: UpstreamRequest } & Ears,
 ): WholeAnswer {
   try {
     if (isRelayed(turn, provider)) {
@@ -118,8 +126,9 @@ function readWhole(
       if (listener !== undefined) for (const event of result.events) listener.push(event);
       return { events: result.events, lossless: result.text, answer: result.answer };
     }
-    const events = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
-    if (listener !== undefined) for (const event of events) listener.push(event);
+    const said = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
+    if (listener !== undefined) for (const event of said) listener.push(event);
+    const events = hear === undefined ? said : said.flatMap(hear);
     const opening = openingOf(turn);
     if (opening !== undefined) events.splice(events[0]?.type === "start" ? 1 : 0, 0, opening);
     return { events: restoreTools(turn.chat, events, provider.dialect.toolNames), lossless: undefined };

@@ -18,8 +18,9 @@ import type { Compactable, CompactableTurn } from "./compactable-turn.ts";
 import type { ChatCompaction } from "./conversations.ts";
 import { compactionMembers } from "./items.ts";
 
-/** How the names begin of the members with which a client asks for compaction and for context edits. */
-const ASKED = ['"compaction', '"context_management'];
+/** How the names of the members begin with which a client asks for a record, and for context edits. */
+const ASKS_RECORD = '"compaction';
+const ASKS_EDITS = '"context_management';
 
 /** Creates the stage. */
 export function createCompactionStage(compaction: ChatCompaction): Stage {
@@ -28,7 +29,9 @@ export function createCompactionStage(compaction: ChatCompaction): Stage {
     open({ format, chat, keptConversation, text }) {
       if (format.entries === undefined) return undefined;
       const isNamed = chat.threadId !== undefined || keptConversation !== undefined;
-      return isNamed || ASKED.some((name) => text.includes(name)) ? new CompactionRun(compaction) : undefined;
+      return isNamed || text.includes(ASKS_RECORD) || text.includes(ASKS_EDITS)
+        ? new CompactionRun(compaction)
+        : undefined;
     },
   };
 }

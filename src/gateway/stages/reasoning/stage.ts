@@ -25,14 +25,15 @@ export interface ReasoningDeps {
 
 /** Creates the stage. */
 export function createReasoningStage(deps: ReasoningDeps): Stage {
-  return { name: "reasoning", open: (turn) => (mayHaveReasoning(turn) ? runOf(deps) : undefined) };
-}
-
-/** Whether the history may contain reasoning, or the answer may contain some that is kept here. */
-function mayHaveReasoning({ storesAnswer, chat, format }: ChatTurn): boolean {
-  if (storesAnswer === true || (format.losesReasoning === true && chat.tools.length > 0)) return true;
-  for (const { role } of chat.messages) if (role === "assistant") return true;
-  return false;
+  return {
+    name: "reasoning",
+    // The history may contain reasoning, or the answer may contain some that is kept here.
+    open({ storesAnswer, chat, format }) {
+      if (storesAnswer === true || (format.losesReasoning === true && chat.tools.length > 0)) return runOf(deps);
+      for (const { role } of chat.messages) if (role === "assistant") return runOf(deps);
+      return undefined;
+    },
+  };
 }
 
 function runOf(deps: ReasoningDeps): StageRun {
