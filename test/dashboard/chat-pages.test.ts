@@ -215,7 +215,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect(upstream.bodies.at(-1)?.messages).toEqual(upstream.bodies[asked - 1]?.messages as never);
       await page.getByText("7 in, 3 out").waitFor();
       expect(await page.getByRole("heading", { name: "Drawn" }).count()).toBe(1);
-      await page.getByRole("button", { name: "Copy all messages as Markdown" }).click();
+      await page.getByRole("button", { name: "Copy all of the conversation as Markdown" }).click();
       await page.getByText("Copied").waitFor();
       await page.getByLabel("Message", { exact: true }).focus();
       await page.keyboard.press("Control+V");

@@ -29,7 +29,7 @@ export function PlaygroundPage() {
   const clear = (
     <div class="row">
       {chat.messages.value.length > 0 && (
-        <CopyButton text={() => wholeText(chat)} what="messages as Markdown" label="Copy all" />
+        <CopyButton text={() => wholeText(chat)} what="of the conversation as Markdown" label="Copy all" />
       )}
       <button type="button" disabled={chat.messages.value.length === 0} onClick={chat.clear}>
         Clear
