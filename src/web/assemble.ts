@@ -21,7 +21,7 @@ import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { createFirecrawl } from "./firecrawl/assemble.ts";
-import { firecrawlRoutes } from "./firecrawl/routes.ts";
+import { firecrawlRoutes, watchJobOfV1 } from "./firecrawl/routes.ts";
 import { llmstxtKind } from "./llmstxt/kind.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { type KeyHolder, type WebCaller, webAnswers, webRoutes } from "./routes.ts";
@@ -96,13 +96,13 @@ export function createWeb(deps: WebDeps) {
   );
   const anonymous = anonymousOf(deps);
   const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
-  const routes = webRoutes(endpoints).use(
-    firecrawlRoutes({
-      ...endpoints,
-      ...firecrawl,
-      jobs: { ...endpoints.crawls, ...firecrawl.pages, ...firecrawl, jobs: store, limits: () => deps.config().web },
-    }),
-  );
+  const ofFirecrawl = {
+    ...endpoints,
+    ...firecrawl,
+    jobs: { ...endpoints.crawls, ...firecrawl.pages, ...firecrawl, jobs: store, limits: () => deps.config().web },
+  };
+  const watchJob = (request: Request, id: string) => watchJobOfV1(request, id, ofFirecrawl);
+  const routes = webRoutes(endpoints, watchJob).use(firecrawlRoutes(ofFirecrawl));
   let queued = 0;
   return {
     routes,

@@ -6,6 +6,7 @@ import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import type { SentForm } from "../http/form.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
+import { wantsSocket } from "../http/web-socket.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
@@ -95,8 +96,8 @@ export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
   } satisfies Record<WebFeature, unknown>;
 }
 
-/** Creates the endpoints. */
-export function webRoutes(deps: WebRoutesDeps) {
+/** Creates the endpoints. `watchJob` answers the WebSocket by which a client watches a crawl. */
+export function webRoutes(deps: WebRoutesDeps, watchJob: (request: Request, id: string) => Promise<Response>) {
   const answers = webAnswers(deps, { waits: true });
   // Status 307 preserves the method and the body. Nothing is checked or read before the client sends the request again.
   const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
@@ -107,6 +108,7 @@ export function webRoutes(deps: WebRoutesDeps) {
     .post("/v1/map", answers.map, RAW)
     .post("/v1/crawl", answers.crawl, RAW)
     .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
+      if (wantsSocket(request)) return watchJob(request, id);
       const { accountId } = await deps.authenticate(request);
       const query = new URL(request.url).searchParams;
       const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;

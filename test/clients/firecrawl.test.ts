@@ -105,6 +105,28 @@ test("asyncCrawlUrl, checkCrawlStatus with its paging, and cancelCrawl", async (
   await expect(client.checkCrawlStatus("crawl_unknown")).rejects.toThrow("404");
 });
 
+test.each([
+  ["crawlUrlAndWatch", () => client.crawlUrlAndWatch(site.url, { limit: 4, excludePaths: ["hidden/**"] })],
+  [
+    "batchScrapeUrlsAndWatch",
+    () => client.batchScrapeUrlsAndWatch(["", "a", "a/1", "b"].map((at) => `${site.url}/${at}`)),
+  ],
+] as const)("%s", async (_name, start) => {
+  const watcher = await start();
+  const seen: { metadata?: { sourceURL?: string } }[] = [];
+  watcher.addEventListener("document", ({ detail }) => void seen.push(detail));
+  let ends = 0;
+  const { status } = await new Promise<{ status: string }>((resolve, reject) => {
+    watcher.addEventListener("done", ({ detail }) => {
+      ends++;
+      // A second end would follow at once.
+      setImmediate(() => resolve(detail));
+    });
+    watcher.addEventListener("error", ({ detail }) => reject(new Error(detail.error)));
+  });
+  expect([status, ends, paths(seen)]).toEqual(["completed", 1, ["/", "/a", "/a/1", "/b"]]);
+});
+
 test("generateLLMsText", async () => {
   const result = await client.generateLLMsText(site.url, { maxUrls: 3, showFullText: true });
   if (!result.success) throw new Error("error" in result ? result.error : "it failed");

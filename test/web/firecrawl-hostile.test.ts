@@ -321,6 +321,7 @@ describe("watching", () => {
     const socket = protocol === undefined ? new WebSocket(address) : new WebSocket(address, protocol);
     const messages: { type: string; data?: Json }[] = [];
     let spoken: string | undefined;
+    let reason = "";
     const over = new Promise<number>((resolve) => {
       socket.onopen = () => {
         spoken = socket.protocol;
@@ -329,9 +330,12 @@ describe("watching", () => {
         messages.push(JSON.parse(String(data)));
         begun();
       };
-      socket.onclose = ({ code }) => resolve(code);
+      socket.onclose = ({ code, reason: text }) => {
+        reason = text;
+        resolve(code);
+      };
     });
-    return { code: await over, messages, spoken };
+    return { code: await over, messages, spoken, reason };
   }
 
   test("sends the existing documents, each new document and the end, with the key as the protocol", async () => {
@@ -342,6 +346,29 @@ describe("watching", () => {
     const first = messages[0]?.data?.["data"] as unknown[] | undefined;
     expect(documents.length + (first ?? []).length).toBe(2);
     expect(messages.at(-1)?.data).toMatchObject({ status: "completed", total: 2, completed: 2, data: [] });
+  });
+
+  test("the first version is told of the end by the reason of the closing", async () => {
+    // Its type is in the error, and longer than a reason may be.
+    const type = `application/x-${"long".repeat(40)}`;
+    site.set("/binary", () => new Response("\0", { headers: { "content-type": type } }));
+    const ends: [started: string, body: Json, at: string, told: Json][] = [
+      ["/v2/crawl", { url: `${site.url}/a`, limit: 1, sitemap: "skip" }, "/v1/crawl", { type: "done" }],
+      ["/v2/batch/scrape", { urls: [`${site.url}/a`] }, "/v1/crawl", { type: "done" }],
+      ["/v2/batch/scrape", { urls: [`${site.url}/a`] }, "/v1/batch/scrape", { type: "done" }],
+      [
+        "/v2/crawl",
+        { url: `${site.url}/binary`, limit: 1, sitemap: "skip" },
+        "/v1/crawl",
+        { type: "error", error: expect.stringMatching(/^\S.+/) as string },
+      ],
+    ];
+    for (const [path, body, at, told] of ends) {
+      const { json } = await post(path, body);
+      const { code, messages, spoken, reason } = await watch(`${at}/${json.id}`, app.key);
+      expect([code, spoken, messages[0]?.type, JSON.parse(reason)]).toEqual([1000, app.key, "catchup", told]);
+      expect(messages.slice(1).filter(({ type }) => type !== "document")).toEqual([]);
+    }
   });
 
   test("ends when its key is revoked", async () => {
@@ -364,6 +391,9 @@ describe("watching", () => {
     const { json } = await post("/v2/crawl", { url: `${site.url}/`, limit: 1, sitemap: "skip" });
     for (const [path, protocol] of [
       [`/v2/crawl/${json.id}`, stranger],
+      [`/v1/crawl/${json.id}`, stranger],
+      [`/v1/crawl/${json.id}`, undefined],
+      ["/v1/crawl/crawl_unknown", app.key],
       [`/v2/crawl/${json.id}`, "sk-nonsense"],
       [`/v2/crawl/${json.id}`, undefined],
       [`/v2/batch/scrape/${json.id}`, app.key],

@@ -23,6 +23,7 @@ import {
   activeCrawls,
   cancelFirecrawlJob,
   DOCUMENTS_MAX,
+  type FirecrawlJobRef,
   type FirecrawlJobsDeps,
   findJob,
   type JobSort,
@@ -37,7 +38,7 @@ import {
 import { parseForFirecrawl } from "./parse.ts";
 import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
 import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
-import { tellOfJob, type Watchers } from "./watcher.ts";
+import { tellOfJob, type Watchers, type WatcherVersion } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
@@ -145,7 +146,7 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort, path: string = SORT
   return new Elysia()
     .get(`${path}/:id`, ({ request, params: { id } }) =>
       wantsSocket(request)
-        ? watched({ sort, id }, request, deps)
+        ? watched({ sorts: [sort], id, version: path === BATCH_OF_V1 ? "v1" : "v2" }, request, deps)
         : asked("crawl", request, (accountId) =>
             jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps)),
           ),
@@ -158,16 +159,28 @@ function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort, path: string = SORT
     );
 }
 
+/** Answers a WebSocket at `/v1/crawl/:id`, where clients of Firecrawl's first version watch crawls and batches. */
+export function watchJobOfV1(request: Request, id: string, deps: FirecrawlRoutesDeps): Promise<Response> {
+  return watched({ sorts: ["crawl", "batch"], id, version: "v1" }, request, deps);
+}
+
+/** What a client watches. */
+interface Watched {
+  /** The kinds of jobs that it may be. */
+  readonly sorts: readonly [JobSort, ...JobSort[]];
+  readonly id: string;
+  readonly version: WatcherVersion;
+}
+
 /**
  * Sends a job's documents over a WebSocket as they are stored. Browsers cannot send headers with a WebSocket, so the key is sent
  * as its subprotocol.
  */
-async function watched(job: { sort: JobSort; id: string }, request: Request, deps: FirecrawlRoutesDeps) {
+async function watched({ sorts, id, version }: Watched, request: Request, deps: FirecrawlRoutesDeps) {
   const [key] = offeredProtocols(request);
   if (key !== undefined && !request.headers.has("authorization")) request.headers.set("authorization", `Bearer ${key}`);
   const { accountId } = await deps.authenticate(request);
-  const ref = { ...job, accountId };
-  await findJob(ref, deps.jobs.jobs);
+  const ref = await refOf(sorts, { id, accountId }, deps.jobs.jobs);
   const leave = deps.watchers.enter(accountId);
   const done = deps.becomesSocket(request);
   const watching = {
@@ -178,12 +191,25 @@ async function watched(job: { sort: JobSort; id: string }, request: Request, dep
   };
   return takeSocket(request, {
     ...(key === undefined ? {} : { protocol: key }),
-    opened: (session) => void tellOfJob(ref, session, watching),
+    opened: (session) => void tellOfJob(ref, session, watching, version),
     ended: () => {
       leave();
       done();
     },
   });
+}
+
+/** The job with its kind. Throws 404. */
+async function refOf(
+  [first, ...others]: Watched["sorts"],
+  job: Omit<FirecrawlJobRef, "sort">,
+  jobs: FirecrawlJobsDeps["jobs"],
+): Promise<FirecrawlJobRef> {
+  for (const sort of others)
+    if ((await jobs.findJob(SORTS[sort].kind, job.accountId, job.id)) !== undefined) return { ...job, sort };
+  const ref = { ...job, sort: first };
+  await findJob(ref, jobs);
+  return ref;
 }
 
 function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWindow {

@@ -15,6 +15,7 @@ export interface WatchingDeps extends Pick<FirecrawlJobsDeps, "jobs" | "limits">
 }
 
 /** The codes with which the connection is closed. */
+const ENDED = 1000;
 const REFUSED = 1008;
 const BROKEN = 1011;
 
@@ -26,22 +27,69 @@ const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
 /** While the client has this many bytes left to receive, nothing more is sent. */
 const BUFFERED_MAX = 8 * 1024 * 1024;
 
+/**
+ * The version whose protocol a watcher speaks. In the first one the last message, `done` or `error`, is the reason with which the
+ * connection is closed (public source of Firecrawl, controllers/v1/crawl-status-ws.ts, and `CrawlWatcher` of firecrawl-js).
+ */
+export type WatcherVersion = "v1" | "v2";
+
+/** Maximum number of bytes of the reason with which a connection is closed (RFC 6455, 5.5). */
+const REASON_BYTES_MAX = 123;
+
+/** The last message. */
+type LastMessage =
+  | { readonly type: "done"; readonly data: unknown }
+  | { readonly type: "error"; readonly error: string };
+
+/** How the connection is closed, and the reason for it in words. */
+interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** Sends the last message and closes the connection. */
+function end(session: SocketSession, version: WatcherVersion, message: LastMessage, { code, reason }: Closing): void {
+  if (version === "v2") session.send(JSON.stringify(message));
+  session.close(code, version === "v1" ? asReason(message) : reason);
+}
+
+function asReason(message: LastMessage): string {
+  if (message.type === "done") return JSON.stringify({ type: "done" });
+  const left = [...message.error.slice(0, REASON_BYTES_MAX)];
+  for (;;) {
+    const reason = JSON.stringify({ type: "error", error: left.join("") });
+    if (Buffer.byteLength(reason) <= REASON_BYTES_MAX) return reason;
+    left.pop();
+  }
+}
+
 /** Sends the state until the job or the connection has ended. Never throws. */
-export async function tellOfJob(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
+export async function tellOfJob(
+  ref: FirecrawlJobRef,
+  session: SocketSession,
+  deps: WatchingDeps,
+  version: WatcherVersion,
+): Promise<void> {
   try {
-    await watch(ref, session, deps);
+    const last = await watch(ref, session, deps);
+    if (last !== undefined) end(session, version, last, { code: ENDED, reason: "The job has ended." });
   } catch (error) {
     if (session.closed.aborted) return;
     // The key was revoked, or the job has expired.
     const isExpected = error instanceof ApiError && error.status < 500;
     if (!isExpected) deps.unexpected(error);
     const text = isExpected ? error.message : "The job cannot be watched because of an internal error.";
-    session.send(JSON.stringify({ type: "error", error: text }));
-    session.close(isExpected ? REFUSED : BROKEN, "The job can no longer be watched.");
+    const closing = { code: isExpected ? REFUSED : BROKEN, reason: "The job can no longer be watched." };
+    end(session, version, { type: "error", error: text }, closing);
   }
 }
 
-async function watch(ref: FirecrawlJobRef, session: SocketSession, deps: WatchingDeps): Promise<void> {
+/** Sends everything but the last message, which it returns; undefined if the client has left. */
+async function watch(
+  ref: FirecrawlJobRef,
+  session: SocketSession,
+  deps: WatchingDeps,
+): Promise<LastMessage | undefined> {
   const tell = (type: string, more: Readonly<Record<string, unknown>>) =>
     session.send(JSON.stringify({ type, ...more }));
   const window = { origin: deps.origin, offset: 0, limit: DOCUMENTS_MAX };
@@ -69,12 +117,12 @@ async function watch(ref: FirecrawlJobRef, session: SocketSession, deps: Watchin
     if (pages.length > 0) continue;
     if (!mayGoOn(job)) {
       const { data: _, ...last } = await jobStatus(ref, deps, { ...window, limit: 1 });
-      if (job.state === "failed") tell("error", { error: String(job.error?.["message"] ?? "The job failed.") });
-      else tell("done", { data: { ...last, next: null, data: [] } });
-      return session.close(1000, "The job has ended.");
+      if (job.state === "failed") return { type: "error", error: String(job.error?.["message"] ?? "The job failed.") };
+      return { type: "done", data: { ...last, next: null, data: [] } };
     }
     await pauseOrEnd(session);
   }
+  return undefined;
 }
 
 function pauseOrEnd({ closed }: SocketSession): Promise<void> {
