@@ -95,15 +95,16 @@ function createUnofferedLists(deps: ModelListsDeps, { provider, isUsed, turned }
     {
       providers: () => asked().map(({ name }) => ({ key: name })),
       listModels: async ({ key }, signal, options) => {
-        answering.delete(key);
         const found = provider(key);
         return found === undefined ? [] : listOnce(deps, found, { signal, ...options });
       },
       changed: turned,
       turned,
       failed(name, cause) {
+        // Not forgotten while the list is asked for again, since health may be judged meanwhile.
         if (cause instanceof SyntaxError || (cause instanceof UpstreamFault && isAnswer(cause.status)))
           answering.add(name);
+        else answering.delete(name);
       },
     },
     { intervalMs: () => listedEveryMs(deps), firstRound: "after the interval" },
