@@ -50,12 +50,7 @@ function withDetails(models: readonly DiscoveredModel[], details: readonly Disco
 }
 
 async function fetchList(provider: Provider, path: string, options: ListOptions): Promise<unknown> {
-  const { card } = provider;
-  const response = await provider.transport(provider.baseUrl + path, {
-    headers: { ...card.headers(provider.keys.peek(options.nowMs)), ...provider.extraHeaders },
-    signal: options.signal,
-    redirect: "manual",
-  });
+  const response = await answerOf(provider, path, options);
   if (!response.ok) {
     await response.body?.cancel();
     throw new UpstreamFault("unavailable", `The model list answered with status ${response.status}.`, {
@@ -65,4 +60,25 @@ async function fetchList(provider: Provider, path: string, options: ListOptions)
   const limits = { bytesMax: LIST_BYTES_MAX, idleMs: provider.timeoutsMs.idle, signal: options.signal };
   const text = await readBounded(response, limits);
   return JSON.parse(text);
+}
+
+/**
+ * The answer to the first credential that is not refused, else to the last one. One that is refused would otherwise be tried again
+ * and again: without a list there may be no model, and no request that passes it over.
+ */
+async function answerOf(provider: Provider, path: string, { signal, nowMs }: ListOptions): Promise<Response> {
+  const [first = "", ...others] = provider.keys.inOrder(nowMs);
+  const ask = (secret: string) =>
+    provider.transport(provider.baseUrl + path, {
+      headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
+      signal,
+      redirect: "manual",
+    });
+  let response = await ask(first);
+  for (const secret of others) {
+    if (response.status !== 401 && response.status !== 403) break;
+    await response.body?.cancel();
+    response = await ask(secret);
+  }
+  return response;
 }

@@ -92,9 +92,13 @@ export class CredentialPool {
     return this.#keys[best] ?? "";
   }
 
-  /** The credential that is used next, for what is asked beside the requests and must not change their turns. */
-  peek(nowMs: number): string {
-    return this.#keys[this.#best(nowMs)] ?? "";
+  /**
+   * All credentials, first the one that is used next, for what is asked beside the requests and must not change their turns; ""
+   * if there is none.
+   */
+  inOrder(nowMs: number): readonly string[] {
+    const best = this.#best(nowMs);
+    return this.#keys.length === 0 ? [""] : [...this.#keys.slice(best), ...this.#keys.slice(0, best)];
   }
 
   #best(nowMs: number): number {

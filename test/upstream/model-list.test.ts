@@ -8,12 +8,15 @@ import type { DiscoveredModel } from "../../src/vendors/vendor.ts";
 
 let lists: Record<string, unknown> = {};
 const asked: string[] = [];
+let refused: readonly string[] = [];
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch(request) {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
+    const key = request.headers.get("authorization")?.replace("Bearer ", "") ?? "";
+    if (refused.includes(key)) return new Response("no", { status: 401 });
     const body = lists[pathname];
     return body === undefined ? new Response("no", { status: 404 }) : Response.json(body);
   },
@@ -21,6 +24,7 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 beforeEach(() => {
   asked.length = 0;
+  refused = [];
 });
 
 const ROUTED = {
@@ -43,12 +47,12 @@ const READ = {
   prices: { input: 0.15, output: 0.6, cacheRead: 0.075 },
 };
 
-function list(kind: string): Promise<DiscoveredModel[]> {
+function list(kind: string, apiKeys = ["k"]): Promise<DiscoveredModel[]> {
   const provider = configureProvider({
     name: "up",
     kind,
     baseUrl: `${server.url}v1`,
-    apiKeys: ["k"],
+    apiKeys,
     headers: {},
     timeoutMs: { connect: 5000, firstByte: 5000, idle: 5000 },
     retry: { attempts: 1, baseMs: 1, maxMs: 1 },
@@ -132,4 +136,22 @@ test("ids with control characters are not offered", async () => {
   await discovery.start();
   discovery.stop();
   expect(offered).toEqual([["ok", "a/b c"]]);
+});
+
+test.each<[string, string[], number]>([
+  ["the first", ["bad", "good"], 2],
+  ["all but the last", ["bad", "worse", "good"], 3],
+  ["none", ["good", "bad"], 1],
+])("keys are tried until one is not refused: %s is refused", async (_name, keys, times) => {
+  refused = ["bad", "worse"];
+  lists = { "/v1/models": { data: [ROUTED] } };
+  expect(await list("openai", keys)).toEqual([READ]);
+  expect(asked).toHaveLength(times);
+});
+
+test("a list for which all keys are refused fails with that status", async () => {
+  refused = ["bad", "worse"];
+  const failure = await list("openai", ["bad", "worse"]).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ status: 401 });
+  expect(asked).toHaveLength(2);
 });
