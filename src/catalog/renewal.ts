@@ -168,9 +168,13 @@ export function createKnownModels(deps: {
   };
 }
 
-/** Changes with the file that is in force. */
+/** Changes with the file that is in force. If it cannot be looked at, reading it says why. */
 function markOf(config: RenewalConfig): string {
   const path = pathOf(config);
-  const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? "" : `${path} ${stat.mtimeMs} ${stat.size}`;
+  try {
+    const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${path} ${stat.mtimeMs} ${stat.size}`;
+  } catch {
+    return `${path}`;
+  }
 }
