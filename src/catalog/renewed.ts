@@ -120,7 +120,7 @@ function litellmEntry([name, entry]: [string, unknown]): Read | undefined {
       output: at("output_cost_per_token"),
       cacheRead: at("cache_read_input_token_cost"),
       cacheWrite: at("cache_creation_input_token_cost"),
-      cacheWrite1h: perMillion(entry["cache_creation_input_token_cost_above_1hr"]),
+      cacheWrite1h: perMillion(entry[`cache_creation_input_token_cost_above_1hr${above}`]),
     });
   };
   const base = row();

@@ -43,6 +43,10 @@ const LITELLM = {
     output_cost_per_token: 5e-6,
     cache_creation_input_token_cost: 1.25e-6,
     cache_creation_input_token_cost_above_1hr: 2e-6,
+    input_cost_per_token_above_200k_tokens: 2e-6,
+    output_cost_per_token_above_200k_tokens: 7.5e-6,
+    cache_creation_input_token_cost_above_200k_tokens: 2.5e-6,
+    cache_creation_input_token_cost_above_1hr_above_200k_tokens: 4e-6,
   },
   "gpt-9-free": { litellm_provider: "openai", mode: "chat", input_cost_per_token: 0, output_cost_per_token: 0 },
   "gpt-4o": {
@@ -98,7 +102,13 @@ test("what the list states replaces what the program knows, and nothing else", (
   const anthropic = "https://api.anthropic.com/v1";
   expect(lookUp(anthropic, "claude-opus-4-1")).toEqual({
     ...packed(anthropic, "claude-opus-4-1"),
-    prices: { input: 1, output: 5, cacheWrite: 1.25, cacheWrite1h: 2 },
+    prices: {
+      input: 1,
+      output: 5,
+      cacheWrite: 1.25,
+      cacheWrite1h: 2,
+      tiers: [{ above: 200_000, input: 2, output: 7.5, cacheWrite: 2.5, cacheWrite1h: 4 }],
+    },
   });
   const google = "https://generativelanguage.googleapis.com/v1beta";
   expect(lookUp(google, "models/gemini-9-flash")).toMatchObject({ maxOutputTokens: 65_536, prices: { input: 1 } });
