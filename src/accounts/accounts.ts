@@ -12,7 +12,7 @@ import {
   type ThrottleSharing,
 } from "../shared-state/sign-in-throttle.ts";
 import type { Verbs } from "../store/verbs.ts";
-import type { Logger } from "../telemetry/log.ts";
+import type { AccountLog } from "./account-log.ts";
 import { openKeyRing } from "./key-ring.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mail/mailer.ts";
 import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail/transport.ts";
@@ -37,7 +37,7 @@ export interface AccountsDeps {
   /** The directory for mails that are not sent. */
   readonly dataDir: string;
   readonly clock: Clock;
-  readonly log: Pick<Logger, "info" | "warn" | "error">;
+  readonly log: AccountLog;
   config(): Config;
   /** Called when keys or accounts have changed and cached copies must be discarded. */
   accountsChanged(): void;

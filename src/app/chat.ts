@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import type { Flights } from "../base/flights.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
@@ -30,7 +31,6 @@ import { createSpools } from "../http/spool.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
-import type { Flights } from "../shared-state/flights.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

@@ -25,6 +25,7 @@ import type { Store } from "../store/engine/store.ts";
 import type { Upkeep } from "../store/engine/upkeep.ts";
 import { HOURLY_KEPT_MS, LATENCY_KEPT_MS } from "../store/sweeps.ts";
 import type { Verbs } from "../store/verbs.ts";
+import { isEmbedded } from "../vendors/protocols.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { createChat } from "./chat.ts";
 import type { createWatch } from "./health-watch.ts";
@@ -160,6 +161,7 @@ function operatorsDeps({ store, verbs, fleet, config, ...more }: OperatorsParts)
       },
       recovered: more.observer.recovered,
       engines: more.web.engines,
+      isBuiltIn: isEmbedded,
       probeEngine: more.web.probeEngine,
     },
     housekeeping: {

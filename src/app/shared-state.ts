@@ -1,9 +1,9 @@
 // Opens the state that nodes share, in memory or on Redis, as configured. Wiring only.
 
 import type { Clock } from "../base/clock.ts";
+import { type Flights, ownFlights } from "../base/flights.ts";
 import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
-import { type Flights, ownFlights } from "../shared-state/flights.ts";
 import type { HostLeases } from "../shared-state/host-leases.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
 import type { SharedBreakers } from "../shared-state/redis-breakers.ts";

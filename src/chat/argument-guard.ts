@@ -1,7 +1,7 @@
 // Keeps a streamed tool call's arguments valid JSON: fragments pass while they are a prefix of valid JSON; after the first
 // that is not, the rest of the call is held and repaired at its end.
 
-import { isJson, JsonPrefix, repairJson } from "./repair.ts";
+import { isJson, JsonPrefix, repairJson } from "../base/json-repair.ts";
 
 /** One call. */
 export class ArgumentGuard {

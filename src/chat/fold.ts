@@ -2,8 +2,8 @@
 // answers cannot differ.
 
 import { ApiError } from "../base/errors.ts";
+import { repairJson } from "../base/json-repair.ts";
 import type { ChatEvent, ErrorEvent, ReasoningDelta } from "./event.ts";
-import { repairJson } from "./repair.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "./result.ts";
 
 /** The failure of an answer, as the API error if nothing was sent yet. */

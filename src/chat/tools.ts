@@ -2,8 +2,8 @@
 // namespaces become part of the name, names that are too long or invalid are shortened; the answer is converted back. The
 // table only depends on the request, so both directions agree.
 
+import { repairJson } from "../base/json-repair.ts";
 import type { ChatEvent } from "./event.ts";
-import { repairJson } from "./repair.ts";
 import type { ChatMessage, ChatRequest, CustomTool, FunctionTool, Tool, ToolCallPart, ToolChoice } from "./request.ts";
 
 /** The original of a flattened name. */

@@ -1,10 +1,10 @@
 // The model lists of the providers: what the catalog is built of, and what the health of models is judged by.
 
 import type { Clock } from "../base/clock.ts";
+import { type Flights, ownFlights } from "../base/flights.ts";
 import { createDiscovery, type Discovery, LISTED_EVERY_MS } from "../catalog/discover.ts";
 import { discoveredProviders } from "../catalog/from-config.ts";
 import type { Config } from "../config/schema.ts";
-import { type Flights, ownFlights } from "../shared-state/flights.ts";
 import { UpstreamFault } from "../upstream/fault.ts";
 import { listModels } from "../upstream/list-models.ts";
 import type { Provider } from "../upstream/provider.ts";

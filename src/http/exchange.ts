@@ -1,7 +1,7 @@
 // What the edge knows of a request, and what other rooms leave for the edge: response headers, and the fields of its log line. It
 // is kept beside the Request, so that no framework determines its form.
 
-import type { FailedRoute } from "../telemetry/attempt.ts";
+import type { FailedRoute } from "../base/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
 import type { BodyHold } from "./body-budget.ts";
 

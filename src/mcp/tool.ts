@@ -2,7 +2,6 @@
 // accounting and errors are those of the endpoint.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { KeyModels } from "../catalog/key-models.ts";
 import type { TierId } from "../config/schema.ts";
 
 /** A JSON object. */
@@ -12,7 +11,7 @@ export type JsonRecord = Record<string, unknown>;
 export interface McpCaller {
   readonly keyId: string;
   /** The models that the key may use. */
-  readonly models: KeyModels;
+  readonly models: readonly string[] | null;
   readonly account: { readonly tier: TierId };
 }
 

@@ -1,11 +1,11 @@
 // The search: queries several engines at once and merges their results. It keeps the state of engines between searches.
 
 import type { Clock } from "../base/clock.ts";
+import { type Flights, ownFlights } from "../base/flights.ts";
 import type { Config } from "../config/schema.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch, type GuardedFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
-import { type Flights, ownFlights } from "../shared-state/flights.ts";
 import { createAnswerReader } from "./answers/read.ts";
 import { askEngine, EngineMemory } from "./ask.ts";
 import { asUsed, type ChosenEngine, chooseEngines, ofCategory, type WhyOff, whyOff } from "./chosen.ts";

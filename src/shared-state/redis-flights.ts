@@ -1,10 +1,10 @@
 // Work that nodes share through Redis: a lock decides who works, and a message wakes those who wait. Nothing depends on it: a
 // node that cannot reach Redis, waits too long or hears of a failure works itself.
 
+import type { Flight, FlightOptions, Flights } from "../base/flights.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import { VERSION } from "../base/version.ts";
-import type { Flight, FlightOptions, Flights } from "./flights.ts";
 import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
 
 /** What sharing needs. */

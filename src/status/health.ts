@@ -3,7 +3,14 @@
 // no model, key or address.
 
 import { isoTime } from "../base/iso-time.ts";
-import type { BreakerSnapshot } from "../upstream/breaker.ts";
+
+/** A breaker at one moment. */
+interface BreakerSnapshot {
+  readonly state: string;
+  readonly failures: number;
+  /** When it opened; null while it is closed. */
+  readonly openedAtMs: number | null;
+}
 
 /** The state of a subsystem; further members are shown unchanged. */
 export interface SubsystemState {

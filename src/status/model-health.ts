@@ -11,7 +11,6 @@
 import { atIntervals } from "../base/at-intervals.ts";
 import type { Clock } from "../base/clock.ts";
 import { isoTime } from "../base/iso-time.ts";
-import type { ModelKind } from "../vendors/model-kind.ts";
 
 export type ModelStatus = "healthy" | "degraded" | "unavailable" | "unknown";
 
@@ -20,7 +19,7 @@ export interface WatchedModel {
   readonly id: string;
   readonly routes: readonly { readonly provider: string; readonly model: string }[];
   /** Only chat models can be tested with a one-token call; absent: it is a chat model. */
-  readonly kind?: ModelKind;
+  readonly kind?: string;
 }
 
 /** One finished request. */

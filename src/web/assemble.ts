@@ -15,7 +15,6 @@ import { createSearch } from "../search/run.ts";
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobStore } from "../store/work/jobs.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import { createAnonymous } from "./anonymous.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
@@ -45,7 +44,10 @@ export interface WebDeps {
   /** Requests per minute that a client without a key may send. */
   anonymousRpm(): number;
   /** Counts rate-limited requests and queries to search engines. */
-  metrics: Pick<Metrics, "rateLimited" | "searchEngine">;
+  metrics: {
+    rateLimited(): void;
+    searchEngine(engine: string, outcome: string, seconds: number): void;
+  };
   /** The state that several nodes share. */
   acrossNodes?: WebSharing | undefined;
   /** Where the health of the search engines is stored. */

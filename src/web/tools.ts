@@ -3,6 +3,7 @@
 
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
+import type { Flights } from "../base/flights.ts";
 import { siteKey } from "../base/page-key.ts";
 import type { Config } from "../config/schema.ts";
 import { type AddressGuard, createAddressGuard } from "../net/address-guard.ts";
@@ -18,7 +19,6 @@ import { createRobots, type Robots } from "../pages/robots/robots.ts";
 import { type Claim, createHostScheduler, type HostScheduler } from "../pages/schedule/host-scheduler.ts";
 import { scheduledFetch, scheduledRenderer } from "../pages/schedule/scheduled-fetch.ts";
 import { readSitemaps, type SitemapDeps, type SitemapOptions } from "../pages/sitemap.ts";
-import type { Flights } from "../shared-state/flights.ts";
 import type { HostLeases } from "../shared-state/host-leases.ts";
 import type { RateLimiter } from "../shared-state/rate-windows.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { isJson, JsonPrefix } from "../../src/base/json-repair.ts";
 import { ArgumentGuard } from "../../src/chat/argument-guard.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
-import { isJson, JsonPrefix } from "../../src/chat/repair.ts";
 import { ToolGuard } from "../../src/chat/tool-guard.ts";
 import { damagedText, objectText } from "../support/json-text.ts";
 

@@ -1,7 +1,7 @@
 // Work that nodes share through a real Redis: done once, handed to all who wait, and done by each node where that fails.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Flights } from "../../src/shared-state/flights.ts";
+import type { Flights } from "../../src/base/flights.ts";
 import { sharedFlights } from "../../src/shared-state/redis-flights.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 

@@ -2,7 +2,7 @@
 // lost mails are logged, without their text.
 
 import { backoffMs } from "../../base/retry.ts";
-import type { Logger } from "../../telemetry/log.ts";
+import type { AccountLog } from "../account-log.ts";
 import { isHopeless, type Mail, type MailTransport } from "./transport.ts";
 
 /** Sends mails. */
@@ -24,7 +24,7 @@ export interface MailerOptions {
   /** Rebuilt after a change of the configuration. */
   transport(): MailTransport;
   from(): string;
-  readonly log: Pick<Logger, "info" | "warn" | "error">;
+  readonly log: AccountLog;
   readonly queueMax?: number;
   readonly tries?: number;
   readonly backoff?: { readonly baseMs: number; readonly maxMs: number };

@@ -1,11 +1,11 @@
 // Rows of the request log as pages and exports show them.
 
+import { ANSWERED } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import type { LogRow } from "../../store/usage/log.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import { ANSWERED } from "../../telemetry/attempt.ts";
 import type { LogRowView, TryView } from "../contract-log.ts";
 import { knownCost } from "./cost.ts";
 import { loggedEndpoint } from "./playground-paths.ts";

@@ -5,20 +5,40 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { findPreset } from "../../config/presets.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
-import type { EngineProbe, EngineState } from "../../search/run.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import { type ProviderProbe, probeModelList } from "../../upstream/probe.ts";
-import { isEmbedded } from "../../vendors/protocols.ts";
 import type { Listing } from "../contract.ts";
 import type { EngineTest, EngineView, ProviderTest, ProviderView, TestStatus } from "../contract-admin.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
 import type { GatewayFigures } from "./gateway-api.ts";
 import type { KeysApiDeps } from "./keys-api.ts";
 
+/** A search engine, as its page shows it. */
+interface EngineState {
+  readonly name: string;
+  readonly categories: readonly string[];
+  /** Why it is not enabled; undefined if it is. */
+  readonly whyOff: string | undefined;
+  readonly suspended: { readonly kind: string; readonly untilMs: number } | undefined;
+  readonly lastOkAtMs?: number | undefined;
+  readonly failingSinceMs?: number | undefined;
+  readonly lastError?: { readonly kind: string; readonly message: string; readonly atMs: number } | undefined;
+}
+
+/** The result of a test query to one engine. */
+interface EngineProbe {
+  readonly hits: number;
+  readonly ms: number;
+  /** The failure; undefined if it answered. */
+  readonly error: { readonly kind: string; readonly message: string } | undefined;
+}
+
 /** What the endpoints of providers and engines need. */
 export interface Operations {
   /** As configured. */
   providers(): readonly ProviderConfig[];
+  /** Whether the provider is a part of this program. */
+  isBuiltIn(provider: ProviderConfig): boolean;
   /** The result of the last request for a provider's model list; undefined when it was not requested. */
   listing(provider: string): { readonly ok: boolean; readonly models: number } | undefined;
   /** Closes a provider's breaker; returns false when there is none. */
@@ -127,7 +147,7 @@ function providerViews({ operations, gateway }: OperationsApiDeps): ProviderView
       name,
       kind,
       preset: preset ?? null,
-      base_url: isEmbedded(provider) ? "" : baseUrl.replace(/\/\/[^/@]*@/, "//***@"),
+      base_url: operations.isBuiltIn(provider) ? "" : baseUrl.replace(/\/\/[^/@]*@/, "//***@"),
       credentials: apiKeys.length,
       variable: (preset === undefined ? undefined : findPreset(preset)?.variable) ?? null,
       list: listOf(provider, operations, models),
@@ -165,7 +185,7 @@ function listOf(
   operations: Operations,
   models: readonly CatalogModel[],
 ): ProviderView["list"] {
-  if (isEmbedded(provider)) return { state: "built_in", models: models.length };
+  if (operations.isBuiltIn(provider)) return { state: "built_in", models: models.length };
   if (!provider.discover) return { state: "off", models: 0 };
   const listing = operations.listing(provider.name);
   if (listing === undefined) return { state: "waiting", models: 0 };

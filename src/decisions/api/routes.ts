@@ -4,6 +4,7 @@
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
+import type { FailedRoute } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
@@ -14,7 +15,6 @@ import { headerText } from "../../gateway/centre/answer.ts";
 import { clientGone, withinDeadline } from "../../gateway/centre/request-deadline.ts";
 import type { WireTap } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
-import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import { type BackendAnswer, NonsenseAnswer, type PriorUse, type Upstream } from "../backends/backend.ts";
 import type { CallDeadline } from "../backends/calls.ts";

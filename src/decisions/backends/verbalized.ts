@@ -2,8 +2,8 @@
 // probability of its output, so such versions are uncalibrated until they are fitted.
 
 import { isRecord } from "../../base/json-object.ts";
+import { repairJson } from "../../base/json-repair.ts";
 import type { Usage } from "../../chat/event.ts";
-import { repairJson } from "../../chat/repair.ts";
 import type { ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { ChatResult } from "../../chat/result.ts";
 import type { Observation } from "../calibration/calibration.ts";

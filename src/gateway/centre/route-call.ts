@@ -1,10 +1,10 @@
 // One attempt of a request on one route. However the call ends, the provider's breaker, the metrics and the call's span are
 // updated exactly once.
 
+import type { FailedRoute } from "../../base/attempt.ts";
 import type { ModelRoute } from "../../catalog/models.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { WireTap } from "../../http/exchange.ts";
-import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../../telemetry/genai.ts";
 import type { TraceSpan } from "../../telemetry/span.ts";
 import type { CallOutcome, Permit } from "../../upstream/breaker.ts";

@@ -1,5 +1,6 @@
 // Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
+import type { FailedRoute } from "../../base/attempt.ts";
 import { lazily } from "../../base/lazily.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import { costMicros, type Measured } from "../../catalog/prices.ts";
@@ -7,7 +8,6 @@ import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
-import type { FailedRoute } from "../../telemetry/attempt.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
 import { mediaTokens } from "./media-tokens.ts";

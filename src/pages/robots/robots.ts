@@ -3,10 +3,10 @@
 // for a while (RFC 9309).
 
 import type { Clock } from "../../base/clock.ts";
+import { type Flights, ownFlights } from "../../base/flights.ts";
 import { pause } from "../../base/retry.ts";
 import { untilAborted } from "../../base/until-aborted.ts";
 import { FetchError, type Fetched, type FetchFault, type GuardedFetch } from "../../net/fetch.ts";
-import { type Flights, ownFlights } from "../../shared-state/flights.ts";
 import { isChallenge } from "../challenge.ts";
 import { PageError } from "../page-error.ts";
 import { retryAfterMs } from "../retry-after.ts";

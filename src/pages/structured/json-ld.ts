@@ -2,7 +2,7 @@
 // where possible.
 
 import { isRecord } from "../../base/json-object.ts";
-import { repairJson } from "../../chat/repair.ts";
+import { repairJson } from "../../base/json-repair.ts";
 import { bounded, type Entity, type Room } from "./entity.ts";
 
 /** Maximum number of scripts of one page that are read. */

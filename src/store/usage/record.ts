@@ -1,7 +1,7 @@
 // The record of one request as the gateway reports it, and the sums of which roll-ups consist.
 
+import { ANSWERED, type FailedRoute, type KeptTry } from "../../base/attempt.ts";
 import { isStorable, storable } from "../../base/storable.ts";
-import { ANSWERED, type FailedRoute, type KeptTry } from "../../telemetry/attempt.ts";
 import { latencyBucket } from "./latency.ts";
 
 /** The error code of a request that its client aborted; this is not a failure. */

@@ -3,7 +3,6 @@
 
 import { randomText } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { ResponseFormat } from "../../chat/request.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** The caller's wishes, which are sent with every part of every page. */
@@ -69,8 +68,13 @@ function userText({ prompt }: Wish, { url, text, evidence, part, parts }: PagePa
 const BOUND = /"\$(?:id|anchor|dynamicAnchor|dynamicRef|recursiveRef|recursiveAnchor)":/;
 const VALUE_PLACE = "#/properties/value";
 
+/** The form that an answer must have. */
+export type AnswerFormat =
+  | { readonly type: "json_object" }
+  | { readonly type: "json_schema"; readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
+
 /** The schema of the answer, for models that support response schemas. */
-export function answerFormat(schema: JsonSchema | null): ResponseFormat {
+export function answerFormat(schema: JsonSchema | null): AnswerFormat {
   if (schema === null || BOUND.test(JSON.stringify(schema))) return { type: "json_object" };
   const { $schema: _, ...inner } = moved(schema) as Record<string, unknown>;
   const isList = schema["type"] === "array";

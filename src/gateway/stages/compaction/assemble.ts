@@ -2,8 +2,8 @@
 
 import type { AtOnce } from "../../../base/at-once.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { Flights } from "../../../base/flights.ts";
 import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
-import type { Flights } from "../../../shared-state/flights.ts";
 import type { ThreadStore } from "../../../store/work/threads.ts";
 import { createOwnedThreads } from "../../endpoints/conversations/owned-threads.ts";
 import { createStoredThreads } from "../../endpoints/conversations/stored-threads.ts";

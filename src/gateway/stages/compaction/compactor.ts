@@ -2,9 +2,9 @@
 // sent unchanged; when it comes close to the limit, a compaction is prepared for later requests. Each step is only taken if the
 // earlier ones do not suffice, and if a step fails, the next one is tried.
 
+import type { Flights } from "../../../base/flights.ts";
 import { uuid } from "../../../base/ids.ts";
 import type { Element, EntryFormat } from "../../../chat/entries.ts";
-import type { Flights } from "../../../shared-state/flights.ts";
 import { sizedList, unchangedTokens, withCuts } from "./cuts.ts";
 import { madeOnce } from "./made-once.ts";
 import type { MeasuredElement, TokenMemory } from "./measure.ts";

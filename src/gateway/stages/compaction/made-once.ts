@@ -1,7 +1,7 @@
 // Lets one node at a time compact a stored conversation; the others wait and use what it stored. The text itself stays in the
 // database. Conversations that are not stored are compacted by each node, since nothing of them may be kept elsewhere.
 
-import type { Flights } from "../../../shared-state/flights.ts";
+import type { Flights } from "../../../base/flights.ts";
 import type { MeasuredElement } from "./measure.ts";
 import { type Compaction, type CompactionMemory, type ConversationName, isStored, keyOf } from "./memory.ts";
 

@@ -3,7 +3,7 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
-import { repairJson } from "../../../chat/repair.ts";
+import { repairJson } from "../../../base/json-repair.ts";
 import type {
   AssistantContent,
   CacheControl,

@@ -3,8 +3,8 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
+import { repairJson } from "../../../base/json-repair.ts";
 import { lookUp } from "../../../base/look-up.ts";
-import { repairJson } from "../../../chat/repair.ts";
 import type {
   AssistantContent,
   ChatMessage,

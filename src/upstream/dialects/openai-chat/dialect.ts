@@ -2,8 +2,8 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
+import { repairJson } from "../../../base/json-repair.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
-import { repairJson } from "../../../chat/repair.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";

@@ -3,11 +3,11 @@
 // delta with the finish reason, usage alone and only on request, [DONE] last) is restored if necessary.
 
 import { isRecord } from "../../../base/json-object.ts";
+import { repairJson } from "../../../base/json-repair.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { parseFrame } from "../../../base/sse.ts";
 import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../chat/answer-fault.ts";
 import type { Usage } from "../../../chat/event.ts";
-import { repairJson } from "../../../chat/repair.ts";
 import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
 import type { OutputText } from "../../output-text.ts";
 import { contentSpan } from "../relay-frames.ts";

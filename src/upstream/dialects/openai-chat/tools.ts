@@ -1,7 +1,7 @@
 // Finds the tool call to which a streamed fragment belongs. OpenAI identifies fragments by `index`, but compatible servers omit
 // it, send 0 for every call, or repeat the id in every fragment.
 
-import { JsonPrefix } from "../../../chat/repair.ts";
+import { JsonPrefix } from "../../../base/json-repair.ts";
 
 /** The state of one call. */
 export interface GrowingCall {

@@ -1,8 +1,8 @@
 // Checks the JSON arguments of the calls in one relayed Responses answer. They are checked while they stream and repaired at the
 // end, with the same repaired text wherever the protocol repeats it (arguments.done, output_item.done, the final response).
 
+import { isJson, repairJson } from "../../../base/json-repair.ts";
 import { ArgumentGuard } from "../../../chat/argument-guard.ts";
-import { isJson, repairJson } from "../../../chat/repair.ts";
 import { asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
 
 interface Guarded {

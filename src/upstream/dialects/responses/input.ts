@@ -2,7 +2,7 @@
 // are left out, because the upstream would look them up in its own store.
 
 import { sha256Hex } from "../../../base/ids.ts";
-import { repairJson } from "../../../chat/repair.ts";
+import { repairJson } from "../../../base/json-repair.ts";
 import type {
   AssistantContent,
   ChatMessage,

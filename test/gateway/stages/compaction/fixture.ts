@@ -1,12 +1,12 @@
 // Conversations with tools in each client format, and a summariser that knows only its input.
 
+import { type Flights, ownFlights } from "../../../../src/base/flights.ts";
 import type { Element, EntryFormat } from "../../../../src/chat/entries.ts";
 import { Compactor, type Conversation } from "../../../../src/gateway/stages/compaction/compactor.ts";
 import { TokenMemory } from "../../../../src/gateway/stages/compaction/measure.ts";
 import { CompactionMemory, type CompactionStore } from "../../../../src/gateway/stages/compaction/memory.ts";
 import { spaceOf } from "../../../../src/gateway/stages/compaction/space.ts";
 import type { AskSummary } from "../../../../src/gateway/stages/compaction/summarise.ts";
-import { type Flights, ownFlights } from "../../../../src/shared-state/flights.ts";
 import { chatEntries } from "../../../../src/wire/chat-completions/entries.ts";
 import { messagesEntries } from "../../../../src/wire/messages/entries.ts";
 import { responsesEntries } from "../../../../src/wire/responses/entries.ts";

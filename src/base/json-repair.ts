@@ -1,10 +1,10 @@
 // JSON of tool arguments: detects early whether fragments are still a prefix of valid JSON, and repairs the most common
 // damage: truncation, trailing commas, single quotes, code fences, unquoted words. Refuses anything else.
 
-import { isNestedDeeper, JSON_LEVELS_MAX } from "../base/json-depth.ts";
-import { entryOf } from "../base/json-object.ts";
-import { topLevelMembers } from "../base/json-splice.ts";
-import { lookUp } from "../base/look-up.ts";
+import { isNestedDeeper, JSON_LEVELS_MAX } from "./json-depth.ts";
+import { entryOf } from "./json-object.ts";
+import { topLevelMembers } from "./json-splice.ts";
+import { lookUp } from "./look-up.ts";
 
 type Mode =
   | "value"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { isJson, JsonPrefix, repairJson } from "../../src/base/json-repair.ts";
 import { topLevelMembers } from "../../src/base/json-splice.ts";
-import { isJson, JsonPrefix, repairJson } from "../../src/chat/repair.ts";
 import { damagedText, jsonText, objectText } from "../support/json-text.ts";
 import { cpuMs } from "../support/real-time.ts";
 
