@@ -4,7 +4,7 @@
 
 import { type Parameter, parameterName, reasoningName } from "../chat/parameters.ts";
 import type { ChatRequest, ReasoningOptions } from "../chat/request.ts";
-import { expectFields, type Fields, maybe } from "./check.ts";
+import { expectFields, type Fields } from "./check.ts";
 import type { ClientNames } from "./client-names.ts";
 import type { ObjectShape } from "./unread.ts";
 import type { ValueRule } from "./values.ts";
@@ -88,16 +88,16 @@ export function eachOf<T>(...fields: BodyField<T>[]): Alternatives<T> {
 
 /** Prepares a table once, at start. */
 export function formatFields<const Members extends Named<BodyMember>>(table: Table<Members>): FormatFields<Members> {
-  const parameters = Object.entries(table.parameters).map(([key, source]) => stepOf(key, source));
-  const reasoning = Object.entries(table.reasoning).map(([key, source]) => stepOf(key, source));
-  const fields = [...parameters, ...reasoning].flatMap((step) => step.places);
+  const parameters = stepsOf(table.parameters);
+  const reasoning = stepsOf(table.reasoning);
+  const fields = [...parameters, ...reasoning].flatMap(({ places }) => places);
   const described = () => describe(table, fields);
   return {
     read(body) {
-      const read = readSteps(parameters, body);
+      const read = readSteps(parameters, body) ?? {};
       const options = readSteps(reasoning, body);
-      if (options !== undefined) return { ...read, reasoning: options };
-      return read ?? {};
+      if (options !== undefined) read["reasoning"] = options;
+      return read;
     },
     known: new Set([...Object.keys(table.members), ...fields.map(({ container, name }) => container ?? name)]),
     shapes: shapesOf(described()),
@@ -116,45 +116,63 @@ interface Place extends BodyField<unknown> {
   readonly name: string;
 }
 
+type Read = (body: Fields) => unknown;
+
+/** How one parameter is read. */
 interface Step {
   readonly key: string;
   readonly places: readonly Place[];
-  readonly checksAll: boolean;
-  readonly compute: ((body: Fields) => unknown) | undefined;
+  readonly read: Read;
 }
 
-function stepOf(key: string, source: Source<unknown>): Step {
-  if (source === false) return { key, places: [], checksAll: false, compute: undefined };
-  if (typeof source === "function") return { key, places: [], checksAll: false, compute: source };
-  const { fields, checksAll } = "fields" in source ? source : { fields: [source], checksAll: false };
-  const places = fields.map((one) => {
-    const [first = "", nested] = one.path.split(".");
-    return { ...one, container: nested === undefined ? undefined : first, name: nested ?? first };
+/** The steps of a table, without the parameters that the format does not have. */
+function stepsOf(table: Named<Source<unknown>>): Step[] {
+  return Object.entries(table).flatMap(([key, source]): Step[] => {
+    if (source === false) return [];
+    if (typeof source === "function") return [{ key, places: [], read: source }];
+    const { fields, checksAll } = "fields" in source ? source : { fields: [source], checksAll: false };
+    const places = fields.map((one) => {
+      const [first = "", nested] = one.path.split(".");
+      return { ...one, container: nested === undefined ? undefined : first, name: nested ?? first };
+    });
+    const reads = places.map(readerOf);
+    return [{ key, places, read: reads.length === 1 ? reads[0]! : readerOfSeveral(reads, checksAll) }];
   });
-  return { key, places, checksAll, compute: undefined };
+}
+
+function readerOf({ container, name, path, rule: { check } }: Place): Read {
+  const read = (fields: Fields) => {
+    const value = fields[name];
+    return value === undefined || value === null ? undefined : check(value, path);
+  };
+  if (container === undefined) return read;
+  return (body) => {
+    const fields = body[container];
+    return fields === undefined || fields === null ? undefined : read(expectFields(fields, container));
+  };
+}
+
+function readerOfSeveral(reads: readonly Read[], checksAll: boolean): Read {
+  return (body) => {
+    let value: unknown;
+    for (const read of reads) {
+      if (value === undefined) value = read(body);
+      else if (checksAll) read(body);
+    }
+    return value;
+  };
 }
 
 /** The values that are given; undefined if there are none. */
 function readSteps(steps: readonly Step[], body: Fields): Record<string, unknown> | undefined {
   let out: Record<string, unknown> | undefined;
-  for (const { key, places, checksAll, compute } of steps) {
-    let value = compute?.(body);
-    for (const place of places) {
-      if (value !== undefined && !checksAll) break;
-      const given = readPlace(place, body);
-      value ??= given;
-    }
+  for (const { key, read } of steps) {
+    const value = read(body);
     if (value === undefined) continue;
     out ??= {};
     out[key] = value;
   }
   return out;
-}
-
-function readPlace({ container, name, rule }: Place, body: Fields): unknown {
-  if (container === undefined) return maybe(body, name, rule.check);
-  const fields = maybe(body, container, expectFields);
-  return fields === undefined ? undefined : maybe(fields, name, rule.check, container);
 }
 
 /** The names of parameters that the format calls otherwise. */

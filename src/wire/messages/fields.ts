@@ -7,10 +7,10 @@ import { aBoolean, aNumber, anInteger, anObject, aString, aText, strings } from 
 
 const expectBudget = expectInteger(1);
 
-/** Settings of reasoning, and their type. With `adaptive` and newer types, the model decides. */
-function thinkingOf(body: Fields): { readonly thinking: Fields; readonly type: string } | undefined {
+/** The type of reasoning. With `adaptive` and newer types, the model decides. */
+function thinkingType(body: Fields): string | undefined {
   const thinking = maybe(body, "thinking", expectFields);
-  return thinking && { thinking, type: need(thinking, "type", expectString, "thinking") };
+  return thinking && need(thinking, "type", expectString, "thinking");
 }
 
 /** The metadata without the members that have a meaning of their own. */
@@ -79,19 +79,19 @@ export const MESSAGES_FIELDS = formatFields({
   },
   reasoning: {
     effort: field("output_config.effort", aString, "How much the model reasons: `low`, `medium`, `high` or others."),
-    budgetTokens(body) {
-      const { thinking = {}, type } = thinkingOf(body) ?? {};
-      return type === "enabled" ? need(thinking, "budget_tokens", expectBudget, "thinking") : undefined;
-    },
+    budgetTokens: (body) =>
+      thinkingType(body) === "enabled"
+        ? need(body["thinking"] as Fields, "budget_tokens", expectBudget, "thinking")
+        : undefined,
     enabled(body) {
-      const type = thinkingOf(body)?.type;
+      const type = thinkingType(body);
       return type === undefined ? undefined : type !== "disabled";
     },
     // If the client does not want to see thinking, no summaries are requested, since OpenAI only gives them to verified
     // organisations.
     summary(body) {
-      const { thinking = {}, type = "disabled" } = thinkingOf(body) ?? {};
-      return type === "disabled" || thinking["display"] === "omitted" ? undefined : "auto";
+      const { display } = maybe(body, "thinking", expectFields) ?? {};
+      return display === "omitted" || (thinkingType(body) ?? "disabled") === "disabled" ? undefined : "auto";
     },
   },
   parameters: {
