@@ -20,7 +20,7 @@ import { createPassthrough, type PassthroughDeps } from "../gateway/endpoints/pa
 import { createStoredResponses } from "../gateway/endpoints/responses/stored-responses.ts";
 import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
-import { directRoutes, gatewayRoutes } from "../gateway/routes.ts";
+import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
@@ -169,11 +169,11 @@ function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDe
   };
 }
 
-function answersOf({ handle }: ReturnType<typeof createGateway>) {
+function answersOf(gateway: ReturnType<typeof createGateway>) {
   return {
-    chat: (request: Request) => handle(request, chatCompletionsFormat),
-    responses: (request: Request) => handle(request, responsesFormat),
-    messages: (request: Request) => handle(request, messagesFormat),
+    chat: (request: Request) => respond(gateway, request, chatCompletionsFormat),
+    responses: (request: Request) => respond(gateway, request, responsesFormat),
+    messages: (request: Request) => respond(gateway, request, messagesFormat),
   };
 }
 

@@ -4,6 +4,8 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
+import { sseResponse } from "../http/sse-response.ts";
+import type { WireFormat } from "../wire/format.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./centre/pipeline.ts";
 import type { ConversationEndpoints as ConversationObjects } from "./endpoints/conversations/conversation-endpoints.ts";
@@ -17,7 +19,14 @@ import type { StoredResponses } from "./endpoints/responses/stored-responses.ts"
  * are the same as those of the routes.
  */
 export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
-  return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => gateway.handle(request, format)]));
+  return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => respond(gateway, request, format)]));
+}
+
+/** Answers a chat request over HTTP. */
+export async function respond(gateway: Gateway, request: Request, format: WireFormat): Promise<Response> {
+  const answer = await gateway.handle(request, format);
+  if ("source" in answer) return sseResponse(answer.source, { keepalive: answer.keepalive, signal: request.signal });
+  return new Response(answer.text, { headers: { "content-type": "application/json" } });
 }
 
 export interface GatewayRoutesDeps {
@@ -53,7 +62,7 @@ export function gatewayRoutes(deps: GatewayRoutesDeps) {
   } = deps;
   const app = new Elysia();
   for (const format of WIRE_FORMATS) {
-    app.post(format.path, ({ request }) => gateway.handle(request, format), { parse: "none" });
+    app.post(format.path, ({ request }) => respond(gateway, request, format), { parse: "none" });
   }
   for (const endpoint of MODEL_ENDPOINTS) {
     app.post(endpoint.path, ({ request }) => modelEndpoint(request, endpoint), { parse: "none" });

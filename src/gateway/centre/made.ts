@@ -3,11 +3,10 @@
 
 import { fold } from "../../chat/fold.ts";
 import { asApiError } from "../../http/errors.ts";
-import { sseResponse } from "../../http/sse-response.ts";
 import { answerCompleted, answerSettled, correctedFrames, correctedText, hearing } from "./answer.ts";
 import { writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { BodyMembers, ChatTurn, StageAnswer, StageRun } from "./stage.ts";
+import type { Answer, BodyMembers, ChatTurn, StageAnswer, StageRun } from "./stage.ts";
 import type { Prepared } from "./walk.ts";
 
 /** How long the headers of a stream wait for the answer. */
@@ -19,7 +18,7 @@ export async function answerMade(
   request: Request,
   { turn, runs }: Prepared,
   { answer }: StageAnswer,
-): Promise<Response> {
+): Promise<Answer> {
   const made = answer(request.signal).then((given) => heard(runs, turn, given));
   const { exchange, format } = turn;
   const keep = (text: string, body: () => BodyMembers | undefined) =>
@@ -38,8 +37,7 @@ export async function answerMade(
     const text = JSON.stringify(body);
     const corrected = await keep(text, () => body);
     answerSettled(runs, turn);
-    const headers = { "content-type": "application/json" };
-    return new Response(corrected === undefined ? text : correctedText(text, corrected), { headers });
+    return { text: corrected === undefined ? text : correctedText(text, corrected) };
   }
   // An error is handled when the client's stream reads the events.
   made.catch(() => undefined);
@@ -55,8 +53,9 @@ export async function answerMade(
     answerSettled(runs, turn);
     exchange.finish(200);
   };
-  return sseResponse(
-    {
+  return {
+    keepalive: format.keepalive,
+    source: {
       async next() {
         if (state === "waiting") {
           // The headers are sent with the first bytes, so from here on errors are part of the stream.
@@ -80,8 +79,7 @@ export async function answerMade(
       },
       cancel: settle,
     },
-    { keepalive: format.keepalive, signal: request.signal },
-  );
+  };
 }
 
 /** The answer as the stages above let it pass. */

@@ -14,6 +14,7 @@ import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { answerMade } from "./made.ts";
 import { answerAll } from "./spread.ts";
+import type { Answer } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf } from "./turn.ts";
 import { prepared } from "./walk.ts";
@@ -24,7 +25,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Creates the pipeline. */
 export function createGateway(deps: GatewayDeps) {
   /** Answers a chat request in the given format. */
-  async function handle(request: Request, format: WireFormat): Promise<Response> {
+  async function handle(request: Request, format: WireFormat): Promise<Answer> {
     const exchange = exchangeOf(request);
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
@@ -53,7 +54,7 @@ function routingOptionsOf(
   return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : options;
 }
 
-async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Response> {
+async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
   const { request, format } = asked;
   const options = decodeOptions(request);
   const turn = turnOf(deps, asked, format.decode(asked.body, options), options);

@@ -6,12 +6,13 @@ import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { FrameCutter, parseFrames } from "../../base/sse.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { Exchange } from "../../http/exchange.ts";
-import { sseResponse } from "../../http/sse-response.ts";
+import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { RoutingOptions } from "../../wire/format.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { defaultsFor } from "./policy.ts";
+import type { Answer } from "./stage.ts";
 import { type AskedRequest, decodeOptions, modelFor } from "./turn.ts";
 
 /** A parsed JSON object. */
@@ -35,8 +36,8 @@ const FALLS_BACK: ReadonlySet<ErrorCode> = new Set([
 export async function answerAll(
   deps: Pick<GatewayDeps, "budgets" | "catalog" | "isDecisionModel">,
   asked: AskedRequest,
-  answerOne: (asked: AskedRequest) => Promise<Response>,
-): Promise<Response> {
+  answerOne: (asked: AskedRequest) => Promise<Answer>,
+): Promise<Answer> {
   const { request, exchange, caller, format, body, routing } = asked;
   const prompts = format.prompts?.(body);
   let reservation: Reservation | undefined;
@@ -65,7 +66,6 @@ export async function answerAll(
   return answerPrompts(answer, prompts, {
     body,
     exchange,
-    signal: request.signal,
     async reserve(bodies) {
       if (caller.budgets === undefined) return;
       const micros = bodies.reduce((sum, body) => sum + worstOf(body), 0);
@@ -109,7 +109,7 @@ async function firstThatAnswers<T>(bodies: readonly Json[], ask: (body: Json) =>
 }
 
 /** Answers one prompt, completely or as a stream, as requested. */
-type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Response>;
+type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Answer>;
 
 /** Maximum number of choices of one request, over all prompts. */
 const CHOICES_MAX = 128;
@@ -120,9 +120,9 @@ const AT_ONCE = 4;
 async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
-  given: { body: Json; exchange: Exchange; signal: AbortSignal; reserve(bodies: readonly Json[]): Promise<void> },
-): Promise<Response> {
-  const { body, exchange, signal } = given;
+  given: { body: Json; exchange: Exchange; reserve(bodies: readonly Json[]): Promise<void> },
+): Promise<Answer> {
+  const { body, exchange } = given;
   const each = typeof body["n"] === "number" ? body["n"] : 1;
   if (prompts.length * each > CHOICES_MAX) {
     throw new ApiError("invalid_request", `A request may ask for at most ${CHOICES_MAX} texts.`, { param: "prompt" });
@@ -130,15 +130,15 @@ async function answerPrompts(
   const bodyOf = (prompt: unknown): Json => ({ ...body, prompt });
   await given.reserve(prompts.map(bodyOf));
   const ask = (at: number) => answer(bodyOf(prompts[at]), partOf(exchange));
-  if (body["stream"] === true) return streams(ask, { count: prompts.length, each, exchange, signal });
+  if (body["stream"] === true) return streams(ask, { count: prompts.length, each, exchange });
   const answers: Json[] = [];
   for (let from = 0; from < prompts.length; from += AT_ONCE) {
     const some = Array.from({ length: Math.min(AT_ONCE, prompts.length - from) }, (_, i) => ask(from + i));
-    for (const response of await Promise.all(some)) answers.push((await response.json()) as Json);
+    for (const one of await Promise.all(some)) if ("text" in one) answers.push(JSON.parse(one.text) as Json);
   }
   const choices = answers.flatMap((one, at) => moved(one["choices"], at * each));
   const usage = answers.map((one) => one["usage"]).reduce(added, undefined);
-  return Response.json({ ...answers[0], choices, usage });
+  return { text: JSON.stringify({ ...answers[0], choices, usage }) };
 }
 
 /**
@@ -201,12 +201,12 @@ function added(sum: unknown, next: unknown): unknown {
 }
 
 async function streams(
-  ask: (at: number) => Promise<Response>,
-  given: { count: number; each: number; exchange: Exchange; signal: AbortSignal },
-): Promise<Response> {
-  const { count, each, exchange, signal } = given;
+  ask: (at: number) => Promise<Answer>,
+  given: { count: number; each: number; exchange: Exchange },
+): Promise<Answer> {
+  const { count, each, exchange } = given;
   // A failure of the first prompt still leads to an HTTP status.
-  let reader = readerOf(await ask(0));
+  let source = sourceOf(await ask(0));
   let at = 0;
   let cutter = new FrameCutter();
   let usage: unknown;
@@ -224,7 +224,7 @@ async function streams(
       if (data === "[DONE]") continue;
       const chunk = JSON.parse(data) as Json;
       if (chunk["error"] !== undefined) {
-        end();
+        over = true;
         return `${out}data: ${data}\n\n`;
       }
       head = chunk;
@@ -240,19 +240,24 @@ async function streams(
     return `${total}data: [DONE]\n\n`;
   };
 
-  return sseResponse(
-    {
+  return {
+    keepalive: ": ping\n\n",
+    source: {
       async next() {
         if (over) return undefined;
         try {
-          const { done, value } = await reader.read();
-          if (!done) return frames(cutter.push(encoder.encode(value)));
-          const rest = frames(cutter.end());
-          if (over) return rest;
+          const text = await source.next();
+          const rest = frames(text === undefined ? cutter.end() : cutter.push(encoder.encode(text)));
+          if (over) {
+            // An answer that failed is read to its end, at which its cost is recorded.
+            if (text !== undefined) await drained(source);
+            end();
+          }
+          if (over || text !== undefined) return rest;
           at++;
           if (at === count) return rest + closing();
           cutter = new FrameCutter();
-          reader = readerOf(await ask(at));
+          source = sourceOf(await ask(at));
           return rest;
         } catch (error) {
           end();
@@ -260,19 +265,22 @@ async function streams(
         }
       },
       cancel() {
-        // This aborts the upstream of the current prompt. The stream may have failed already.
-        reader.cancel().catch(() => undefined);
-        if (!over) end();
+        if (over) return;
+        // This aborts the upstream of the current prompt.
+        source.cancel();
+        end();
       },
     },
-    { keepalive: ": ping\n\n", signal },
-  );
+  };
 }
 
 const encoder = new TextEncoder();
 
-/** A reader of a streamed answer that the gateway built, whose chunks are text. */
-function readerOf(response: Response): ReadableStreamDefaultReader<string> {
-  if (response.body === null) throw new Error("A streamed answer has a body.");
-  return (response.body as unknown as ReadableStream<string>).getReader();
+function sourceOf(answer: Answer): SseSource {
+  if (!("source" in answer)) throw new Error("A streamed answer has a source.");
+  return answer.source;
+}
+
+async function drained(source: SseSource): Promise<void> {
+  while ((await source.next()) !== undefined);
 }

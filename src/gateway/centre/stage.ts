@@ -8,6 +8,7 @@ import type { EditedContext } from "../../chat/context-edits.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Exchange } from "../../http/exchange.ts";
+import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { KeyChoice } from "../../upstream/ask.ts";
 import type { AnswerListener, UpstreamRequest } from "../../upstream/dialect.ts";
@@ -135,6 +136,9 @@ export interface CompleteAnswer {
 
 /** Takes an event of an answer and returns those that go on. */
 export type HearEvent = (event: ChatEvent) => readonly ChatEvent[];
+
+/** The answer to a request before it is sent, which every way in can send as its own: the whole text, or its stream. */
+export type Answer = { readonly text: string } | { readonly source: SseSource; readonly keepalive: string };
 
 /** Collects what an answer says beside its text. */
 export interface EventListener extends AnswerListener {

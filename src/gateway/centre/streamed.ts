@@ -4,7 +4,7 @@ import { type Limit, limit } from "../../base/limit.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { asApiError } from "../../http/errors.ts";
-import { type SseSource, sseResponse } from "../../http/sse-response.ts";
+import type { SseSource } from "../../http/sse-response.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import { withKey } from "../../upstream/ask.ts";
 import { outcomeOfFault } from "../../upstream/breaker.ts";
@@ -28,7 +28,7 @@ import { type LiveAnswer, openLive } from "./open-stream.ts";
 import { kindOfCode } from "./policy.ts";
 import { clientGone } from "./request-deadline.ts";
 import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
-import type { ChatTurn, StageRun } from "./stage.ts";
+import type { Answer, ChatTurn, StageRun } from "./stage.ts";
 import { Translation } from "./translation.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
@@ -39,7 +39,7 @@ const PEEK_MS = 10_000;
 const CONTENT_GRACE_MS = 1000;
 
 /** Starts the stream once the upstream has started, or after the longest wait. */
-export async function answerStreaming(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Response> {
+export async function answerStreaming(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
   // The client may have left while its body was read or its model was looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
   const abort = new AbortController();
@@ -83,8 +83,8 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, ready
     noteRoute(turn, attempt, live.request.dropped);
     if (isLossless(turn, attempt.provider)) forwardHeaders(turn, attempt.provider, live.responseHeaders);
   }
-  const pump = new AnswerPump(deps, { ready, opening, live, abort });
-  return sseResponse(pump, { keepalive: ready.turn.format.keepalive, signal: request.signal });
+  const source = new AnswerPump(deps, { ready, opening, live, abort });
+  return { source, keepalive: ready.turn.format.keepalive };
 }
 
 /** A stream that has started, with the turn as it was sent. */

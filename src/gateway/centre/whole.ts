@@ -27,12 +27,12 @@ import type { GatewayDeps } from "./deps.ts";
 import { faultOfAnswer, faultOfReading } from "./policy.ts";
 import { withinDeadline } from "./request-deadline.ts";
 import type { RouteAttempt } from "./route-call.ts";
-import type { BodyMembers, ChatTurn, EventListener, HearEvent, StageRun } from "./stage.ts";
+import type { Answer, BodyMembers, ChatTurn, EventListener, HearEvent, StageRun } from "./stage.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
 
 /** Answers with the first route's complete and readable answer. */
-export function answerWhole(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Response> {
+export function answerWhole(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
   return withinDeadline(request, deps.requestTimeoutMs(), ({ signal, remainingMs }) =>
     tryRoutes(ready.turn.routes, deps, {
       ...tryOptions(ready.turn),
@@ -51,7 +51,7 @@ async function wholeFrom(
   deps: GatewayDeps,
   runs: readonly StageRun[],
   { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: AbortSignal },
-): Promise<Response> {
+): Promise<Answer> {
   const { provider, route, headers } = attempt;
   const { turn, built } = sent;
   const choice = turn.preference?.choice(route);
@@ -94,7 +94,7 @@ async function wholeFrom(
     if (corrected !== undefined) text = correctedText(text, corrected);
     answerSettled(runs, turn);
   }
-  return new Response(text, { headers: { "content-type": "application/json" } });
+  return { text };
 }
 
 /** What takes the events of an answer. */
