@@ -11,12 +11,14 @@ import {
   worthsOf,
 } from "../../scripts/decisions/consistent.ts";
 import { FakeClock } from "../../src/base/clock.ts";
+import { ApiError } from "../../src/base/errors.ts";
 import type { ChatResult } from "../../src/chat/result.ts";
 import type { Upstream } from "../../src/decisions/backends/backend.ts";
 import { logprobs } from "../../src/decisions/backends/logprobs.ts";
 import { Priors, type PriorsDeps } from "../../src/decisions/backends/prior.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { massReason, probeEngine } from "../../src/decisions/models/engine-probe.ts";
+import { clientGone } from "../../src/gateway/centre/request-deadline.ts";
 
 /** The model prefers both ends of the list. Asking in two orders does not cancel this. */
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);
@@ -89,14 +91,25 @@ test("a store that fails costs a decision nothing but the calls", async () => {
   expect((await answerOf(habits, FREED, priors)).calls).toBe(2);
 });
 
-test("one whose maker leaves is made by the next that waits for it", async () => {
+test("one whose maker leaves is made by the next that waits for it, for all others", async () => {
   const priors = new Priors({ clock });
   const leaving = Promise.withResolvers<never>();
   const first = priors.of("k", () => leaving.promise);
-  const second = priors.of("k", async () => [[-1]]);
+  let made = 0;
+  const make = async () => [[-++made]];
+  const others = [1, 2, 3].map(() => priors.of("k", make));
   leaving.reject(new Error("The client left."));
   expect(first).rejects.toThrow("left");
-  expect(await second).toEqual([[-1]]);
+  expect(await Promise.all(others)).toEqual([[[-1]], [[-1]], [[-1]]]);
+});
+
+test.each<[string, ApiError, number | undefined]>([
+  ["a client that left", clientGone(), -1],
+  ["a provider that failed", new ApiError("provider_timeout", "Late."), undefined],
+])("%s: whether the question has a prior with the next request", async (_name, error, expected) => {
+  const priors = new Priors({ clock });
+  priors.failed("k", error);
+  expect((await priors.of("k", async () => [[-1]]))?.[0]?.[0]).toBe(expected);
 });
 
 const options = [...habits.worths.keys()].map((label) => ({ label, criterion: null }));

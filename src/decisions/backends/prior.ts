@@ -3,6 +3,7 @@
 // question is made once and stored, so that later requests, other nodes and later runs of the program use the same one.
 
 import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
 import type { StoredPrior } from "../../store/decisions/decisions.ts";
 
 /** The text in place of a state; it means that there is no information. */
@@ -49,17 +50,21 @@ export class Priors {
    * not be made a short while ago. Throws the error of `make`.
    */
   async of(key: string, make: () => Promise<StoredPrior>): Promise<StoredPrior | undefined> {
-    const known = this.#kept.get(key);
-    if (known !== undefined) return this.#keep(key, known);
-    if (this.#pauses(key)) return undefined;
-    const making = this.#making.get(key);
-    if (making === undefined) return this.#found(key, make);
-    // The other request may end before its answer arrives. This one then makes the prior itself.
-    return (await making.catch(() => undefined)) ?? this.#kept.get(key) ?? this.#found(key, make);
+    for (;;) {
+      const known = this.#kept.get(key);
+      if (known !== undefined) return this.#keep(key, known);
+      if (this.#pauses(key)) return undefined;
+      const making = this.#making.get(key);
+      if (making === undefined) return this.#found(key, make);
+      // The other request may end before its answer arrives. One of those that wait then makes the prior, and the rest wait for it.
+      await making.catch(() => undefined);
+    }
   }
 
   /** Reports that a prior could not be made although the question was answered. */
   failed(key: string, error: unknown): void {
+    // A client that left says nothing about the question, and must not take the prior from other requests.
+    if (error instanceof ApiError && error.apiCode === "request_timeout") return;
     this.#deps.warn?.("a decision was answered without its prior, which could not be made", { error });
     if (this.#failedMs.size >= KEPT_MAX) this.#failedMs.delete(this.#failedMs.keys().next().value!);
     this.#failedMs.set(key, this.#deps.clock.now());
