@@ -1,15 +1,14 @@
-// The authentication matrix: every route with every kind of credential. What a route requires is what its documentation says; a
-// route that is neither documented nor in the table fails, so that none is added without stating who may use it.
+// The authentication matrix: every route with every kind of credential. Who may use a route is what its endpoint declares; a
+// route that is neither documented nor listed as undocumented fails.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ENDPOINTS } from "../../src/app/endpoints.ts";
-import type { Access } from "../../src/http/endpoint.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { CLIENT_SECRET, type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";
+import { type RouteAccess, type ServedRoute, servedRoutes } from "../support/routes.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./support.ts";
 
 let app: AccountsApp;
@@ -27,87 +26,45 @@ afterAll(async () => {
   await github.stop();
 });
 
-/** The credential that a route requires. `cookie`: the dashboard's session, which the dashboard's tests use. */
-type Opens = "none" | "key" | "jwt" | "cookie";
-
-/** The routes that are not documented. The first match applies. A path is matched in the form in which it is registered. */
-const MATRIX: readonly [RegExp, Opens][] = [
-  // They only answer that they are not offered.
-  [
-    /^\w+ \/v1\/(assistants|audio\/voices|batches|containers|evals|fine_tuning|images\/variations|live|messages\/batches|realtime|skills|uploads|vector_stores|videos)(\/\*)?$/,
-    "none",
-  ],
-  [/^\w+ \/v1\/(chat\/completions\/:id(\/messages)?|responses\/:id\/cancel)(\/\*)?$/, "none"],
-  [/^GET \/dashboard(\/\*|\/assets\/:name)?$/, "none"],
-  [/^\w+ \/dashboard\/api\/(session|signup|login|logout|oauth\/(exchange|pending)|password\/(forgot|reset))$/, "none"],
-  // The dashboard's session cookie; never a key or an access token.
-  [/^\w+ \/dashboard\/api\/.+$/, "cookie"],
-  // Requests in the form of a provider, below its name.
-  [/^ALL \/v1\/upstream\/\*$/, "key"],
-  // They only answer that they belong to another service.
-  [/^\w+ \/v2\/(agent|browser|monitor|feedback|search\/(developer|research))(\/\*)?$/, "none"],
-  [/^\w+ \/v2\/(scrape\/:id\/interact|search\/:id\/feedback)$/, "none"],
-];
-
-/** The credential that a documented endpoint names. */
-const NAMED: Readonly<Record<Access, Opens>> = { open: "none", key: "key", counted: "key", token: "jwt" };
-
-/** A route with all its parameters named alike, since the documents name them in their own way. */
-const routeOf = (method: string, path: string) => `${method.toUpperCase()} ${path.replace(/:\w+|\{\w+\}/g, ":x")}`;
-const DOCUMENTED = new Map(ENDPOINTS.map(({ method, path, access }) => [routeOf(method, path), NAMED[access]]));
-
-/** What a route requires: as it is documented, else as the matrix says. */
-function opensOf(method: string, path: string): Opens | undefined {
-  return DOCUMENTED.get(routeOf(method, path)) ?? MATRIX.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1];
-}
+const takesKey = ({ access }: ServedRoute) => access === "key" || access === "counted";
 
 /** The code of an error, in any error format. */
 // biome-ignore lint/suspicious/noExplicitAny: any answer of the program
 const codeOf = (json: any): unknown => (typeof json.error === "string" ? json.code : json.error?.code);
 
-test("every route opens to its credential and to no other", async () => {
-  const routes = app.app.routes();
+/** What a 401 says to each credential that does not open the route. A credential that is not named opens it. */
+const OF_KEYS = { nothing: "missing_api_key", nonsense: "invalid_api_key", token: "invalid_api_key" };
+const REFUSED: Readonly<Record<RouteAccess, Readonly<Record<string, string>>>> = {
+  open: {},
+  key: OF_KEYS,
+  counted: OF_KEYS,
+  token: { nothing: "missing_token", nonsense: "invalid_token", key: "invalid_token" },
+  cookie: { nothing: "missing_token", nonsense: "missing_token", token: "missing_token", key: "missing_token" },
+};
+
+/** With the access token they would end what the other routes need. */
+const LAST_CALLS = ["DELETE /v1/auth/me", "DELETE /v1/auth/sessions"];
+
+test("every route opens to the credentials that it declares, and to no other", async () => {
+  const routes = servedRoutes(app.app);
   expect(routes.length).toBeGreaterThan(20);
-  const missing: string[] = [];
-  for (const { method, path } of routes) {
+  for (const { method, path, access } of routes) {
     const route = `${method} ${path}`;
-    const opens = opensOf(method, path);
-    if (opens === undefined) missing.push(route);
-    if (opens === undefined) continue;
     const url = path.replace(/:\w+|\*/g, "x");
-    const ask = async (as: string | undefined) => {
-      const { status, json } = await app.ask(method, url, { as, headers: { "x-forwarded-for": freshAddress() } });
-      return status === 401 ? codeOf(json) : "open";
-    };
-    const refusals = opens === "none" ? {} : { nothing: await ask(undefined), nonsense: await ask("nonsense") };
-    if (opens === "key") {
-      expect([route, refusals, await ask(token)]).toEqual([
-        route,
-        { nothing: "missing_api_key", nonsense: "invalid_api_key" },
-        "invalid_api_key",
-      ]);
-      expect([route, await ask(app.app.key)]).toEqual([route, "open"]);
-    } else if (opens === "jwt") {
-      expect([route, refusals, await ask(app.app.key)]).toEqual([
-        route,
-        { nothing: "missing_token", nonsense: "invalid_token" },
-        "invalid_token",
-      ]);
-      if (route !== "DELETE /v1/auth/me" && route !== "DELETE /v1/auth/sessions") {
-        expect([route, await ask(token)]).toEqual([route, "open"]);
-      }
-    } else if (opens === "cookie") {
-      const nobody = { nothing: "missing_token", nonsense: "missing_token" };
-      expect([route, refusals, await ask(token), await ask(app.app.key)]).toEqual([
-        route,
-        nobody,
-        "missing_token",
-        "missing_token",
-      ]);
-    } else expect([route, await ask(undefined)]).toEqual([route, "open"]);
+    const answers: Record<string, unknown> = {};
+    const credentials = { nothing: undefined, nonsense: "nonsense", token, key: app.app.key };
+    for (const [name, as] of Object.entries(credentials)) {
+      if (name === "token" && LAST_CALLS.includes(route)) continue;
+      const headers = { "x-forwarded-for": freshAddress() };
+      const answer = await app.ask(method, url, { as, headers });
+      const isCounted = answer.headers.has("x-ratelimit-limit");
+      answers[name] = answer.status === 401 ? codeOf(answer.json) : isCounted ? "counted" : "open";
+    }
+    const opened = access === "counted" ? "counted" : "open";
+    const declared = Object.keys(answers).map((name) => [name, REFUSED[access][name] ?? opened]);
+    expect([route, access, answers]).toEqual([route, access, Object.fromEntries(declared)]);
   }
-  expect(missing).toEqual([]);
-});
+}, 60_000);
 
 test("with require_verified_email a key of an unverified account opens nothing", async () => {
   const strict = await startAccountsApp({ config: { auth: { require_verified_email: true } } });
@@ -115,9 +72,8 @@ test("with require_verified_email a key of an unverified account opens nothing",
     const { id: accountId } = await strict.addAccount("newcomer");
     const { key: as } = await keyStore(strict.store).createKey({ accountId, name: "k" });
     let refused = 0;
-    for (const { method, path } of strict.app.routes()) {
+    for (const { method, path } of servedRoutes(strict.app).filter(takesKey)) {
       const route = `${method} ${path}`;
-      if (opensOf(method, path) !== "key") continue;
       const { status, json } = await strict.ask(method, path.replace(/:\w+|\*/g, "x"), { as });
       expect([route, status, codeOf(json)]).toEqual([route, 403, "email_not_verified"]);
       refused++;
@@ -134,9 +90,8 @@ const VERSIONED_X_API_KEY = /^\/v1\/files(\/|$)/;
 
 test("x-api-key opens what Anthropic's clients use, and is as if absent elsewhere", async () => {
   let opened = 0;
-  for (const { method, path } of app.app.routes()) {
+  for (const { method, path } of servedRoutes(app.app).filter(takesKey)) {
     const route = `${method} ${path}`;
-    if (opensOf(method, path) !== "key") continue;
     const ask = async (headers: Record<string, string>) => {
       const { status, json } = await app.ask(method, path.replace(/:\w+|\*/g, "x"), { headers });
       return status === 401 ? codeOf(json) : "open";

@@ -86,6 +86,20 @@ export const fixture: EndpointFixture = {
 };
 `;
 
+const DESCRIPTIONS = `// The toys.
+
+import { type ApiEndpoint, anyObject } from "../../http/endpoint.ts";
+
+const toy = (path: string, id: string): ApiEndpoint => ({
+  ...{ method: "POST", path, id, group: "Models", access: "counted", summary: "A toy", description: "For trying." },
+  body: { schema: anyObject("A request."), examples: {} },
+  answer: { description: "An answer." },
+});
+
+/** The endpoints. */
+export const TOYS = [toy("/v1/toy", "createToy"), toy("/v1/toy/rank", "rankToys")];
+`;
+
 const TOOL = `// \`greeting\`: a page's first words, as a toy.
 
 import type { McpTool } from "../tool.ts";
@@ -139,8 +153,6 @@ test("toys answer", async () => {
   }
 });
 `;
-
-const ROUTES = '  [/^POST \\/v1\\/toy(\\/rank)?$/, "key"],';
 
 let copy: Copy;
 beforeAll(() => {
@@ -199,9 +211,10 @@ test(
     const without = await copy.bun("test", "test/accounts/credentials.test.ts", "-t", "every route");
     expect([without.ok, without.text]).toEqual([
       false,
-      expect.stringMatching(/POST \/v1\/toy"[\s\S]*POST \/v1\/toy\/rank"/),
+      expect.stringContaining("POST /v1/toy, POST /v1/toy/rank: describe it beside its routes"),
     ]);
-    copy.addLine("test/accounts/credentials.test.ts", "Requests in the form of a provider", ROUTES);
+    copy.add("src/gateway/openapi/toys.ts", DESCRIPTIONS);
+    list("src/gateway/openapi/index.ts", 'import { TOYS } from "./toys.ts";', "GATEWAY_ENDPOINTS", "...TOYS");
     await run("test", "test/accounts/credentials.test.ts");
   },
   TIMEOUT_MS,

@@ -7,15 +7,14 @@ import { PATHS } from "../../src/app/paths.ts";
 import { ERROR_HELP } from "../../src/base/error-help.ts";
 import { ERRORS, type ErrorCode } from "../../src/base/errors.ts";
 import { errorsOf } from "../../src/docs/errors.ts";
-import { NOT_OFFERED_PATHS } from "../../src/gateway/endpoints/not-offered.ts";
 import type { ApiEndpoint } from "../../src/http/endpoint.ts";
-import { HOSTED_ADDRESSES, HOSTED_PATHS } from "../../src/web/firecrawl/hosted.ts";
 import { WIRE_FORMATS } from "../../src/wire/index.ts";
 import { CHAT } from "../gateway/parameters/chat.ts";
 import { COMPLETIONS } from "../gateway/parameters/completions.ts";
 import { MESSAGES } from "../gateway/parameters/messages.ts";
 import { RESPONSES } from "../gateway/parameters/responses.ts";
 import type { Row } from "../gateway/parameters/row.ts";
+import { unservedEndpoints } from "../support/routes.ts";
 import {
   type DocumentedGateway,
   endpointOf,
@@ -35,29 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Paths that are not described: the dashboard's API, which only the dashboard uses, and addresses that only refuse. */
-const isLeftOut = (path: string) =>
-  /^\/dashboard(?:\/|$)/.test(path) ||
-  HOSTED_ADDRESSES.includes(path) ||
-  [...NOT_OFFERED_PATHS, ...HOSTED_PATHS].some((refused) => path === refused || path === `${refused}/*`);
-
-/** The methods of a route that accepts every method. */
-const DESCRIBED_OF_ALL = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
 test("every route is described, and nothing else is", () => {
-  const routes = gateway.app
-    .routes()
-    .filter(({ path }) => !isLeftOut(path))
-    .flatMap(({ method, path }) => (method === "ALL" ? DESCRIBED_OF_ALL : [method]).map((one) => `${one} ${path}`));
   const described = new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path}`));
   expect(described.size).toBe(ENDPOINTS.length);
-  const missing = routes.filter((route) => !described.has(route));
-  expect(
-    missing.map(
-      (route) => `${route}: describe it in the openapi.ts beside its routes, which src/app/endpoints.ts lists`,
-    ),
-  ).toEqual([]);
-  expect([...described].filter((route) => !routes.includes(route))).toEqual([]);
+  expect(unservedEndpoints(gateway.app)).toEqual([]);
 });
 
 test("the document names the rate-limit headers of every answer that carries them", async () => {
