@@ -5,8 +5,8 @@ import { entryOf } from "../base/json-object.ts";
 import { CATEGORIES, type Category, type SafeSearch, TIME_RANGES, type TimeRange } from "../search/engine.ts";
 import type { Unresponsive } from "../search/failure.ts";
 import type { Fused } from "../search/fuse.ts";
+import type { PageCaller } from "./caller.ts";
 import { type Body, checkUrl, invalid, readInteger, readText, readTexts } from "./params.ts";
-import type { Asker } from "./scrape.ts";
 import { checkQuery, isLanguage, LIMIT_MAX, tryPage, type WebSearchDeps } from "./search.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -19,7 +19,7 @@ const SAFETY: Readonly<Record<string, SafeSearch>> = { "0": "off", "1": "moderat
 export async function searchAsSearxng(
   query: URLSearchParams,
   deps: WebSearchDeps,
-  from: Asker,
+  from: PageCaller,
 ): Promise<Record<string, unknown>> {
   if (query.get("format") !== "json") throw invalid("format", "format must be json: this gateway has no HTML results.");
   const asked = query.get("q");
@@ -110,7 +110,7 @@ function pageOf(named: string | null): number {
 }
 
 /** Answers `POST /v1/compat/openwebui/search`. Throws `ApiError` and `SearchError`. */
-export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: Asker): Promise<unknown[]> {
+export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: PageCaller): Promise<unknown[]> {
   const query = readText(body, ["query"]);
   if (query === undefined) throw invalid("query", "Missing required parameter: query.");
   const count = readInteger(body, ["count"], { min: 1, max: OPEN_WEBUI_COUNT_MAX }) ?? OPEN_WEBUI_COUNT;
@@ -128,7 +128,7 @@ export async function searchForOpenWebUi(body: Body, deps: WebSearchDeps, from: 
 }
 
 /** Answers `POST /v1/compat/openwebui/load`. Pages that cannot be read are left out. Throws `ApiError`. */
-export async function loadForOpenWebUi(body: Body, { pages }: WebSearchDeps, from: Asker): Promise<unknown[]> {
+export async function loadForOpenWebUi(body: Body, { pages }: WebSearchDeps, from: PageCaller): Promise<unknown[]> {
   const urls = readTexts(body, ["urls"]);
   if (urls === undefined) throw invalid("urls", "Missing required parameter: urls.");
   if (urls.length > OPEN_WEBUI_URLS_MAX) throw invalid("urls", `urls may have at most ${OPEN_WEBUI_URLS_MAX} entries.`);

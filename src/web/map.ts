@@ -8,8 +8,8 @@ import { PageError, type PageFault } from "../pages/page-error.ts";
 import type { Robots, RobotsRules } from "../pages/robots/robots.ts";
 import type { HostScheduler } from "../pages/schedule/host-scheduler.ts";
 import type { SitemapOptions } from "../pages/sitemap.ts";
+import type { PageCaller } from "./caller.ts";
 import { type Body, readInteger, readText, readUrl } from "./params.ts";
-import type { Asker } from "./scrape.ts";
 
 /** What listing the addresses needs. */
 export interface MapDeps {
@@ -50,7 +50,7 @@ const USUAL: MapWays = { sitemap: "include", subdomains: false, ignoresQuery: fa
 export async function mapSite(
   body: Body,
   deps: MapDeps,
-  from: Asker,
+  from: PageCaller,
   ways: MapWays = USUAL,
 ): Promise<Record<string, unknown>> {
   const url = readUrl(body);

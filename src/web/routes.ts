@@ -7,6 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import type { SentForm } from "../http/form.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
 import { wantsSocket } from "../http/web-socket.ts";
+import type { Caller, PageCaller } from "./caller.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
@@ -14,28 +15,18 @@ import { asWebError, inClientFormat, type WebFeature } from "./failure.ts";
 import { cancelLlmstxt, type LlmstxtJobsDeps, pollLlmstxt, startLlmstxt } from "./llmstxt/jobs.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
-import { type Asker, scrape } from "./scrape.ts";
+import { scrape } from "./scrape.ts";
 import { searchWeb, type WebSearchDeps } from "./search.ts";
 import type { SinglePageDeps } from "./single-page.ts";
-
-/** The account of a client. */
-export interface WebCaller {
-  readonly accountId: string;
-}
-
-/** The account of a client, with its key. */
-export interface KeyHolder extends WebCaller {
-  readonly keyId: string;
-}
 
 /** What the endpoints need. */
 export interface WebRoutesDeps {
   /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<KeyHolder>;
+  admit(request: Request): AtOnce<Pick<Caller, "accountId" | "keyId">>;
   /** The same, but a client without a key is admitted if its address is listed. */
-  admitSearcher(request: Request): AtOnce<WebCaller>;
+  admitSearcher(request: Request): AtOnce<Pick<Caller, "accountId">>;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<WebCaller>;
+  authenticate(request: Request): AtOnce<Pick<Caller, "accountId">>;
   /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** The scheme and host under which clients reach the gateway. */
@@ -72,15 +63,7 @@ const REPORTED_IN_CLIENT_FORMAT: ReadonlySet<number> = new Set([402, 403]);
 /** Elysia must not read the bodies: this program reads them itself, within limits. */
 const RAW = { parse: "none" } as const;
 
-type Answer<From = Asker> = (body: Body, from: From) => Promise<object>;
-
-/** The client, with its key and its request. */
-interface KeyAsker extends Asker {
-  readonly keyId: string;
-  readonly requestId: string;
-  /** Called with the id of the job that was started. */
-  started(id: string): void;
-}
+type Answer<From = PageCaller> = (body: Body, from: From) => Promise<object>;
 
 /** The tools' answers, independent of how a request was admitted. `waits`: whether requests wait for extractions and llms.txt. */
 export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
@@ -191,7 +174,7 @@ function searchRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
 
 /** What the endpoints share: admission, and how failures are reported. */
 function createAnswering(deps: WebRoutesDeps) {
-  const admit = async (request: Request): Promise<KeyHolder> => {
+  const admit = async (request: Request): Promise<Pick<Caller, "accountId" | "keyId">> => {
     try {
       return await deps.admit(request);
     } catch (error) {
@@ -220,7 +203,7 @@ function createAnswering(deps: WebRoutesDeps) {
     }
   };
   const answering =
-    (feature: WebFeature, answer: Answer<KeyAsker>) =>
+    (feature: WebFeature, answer: Answer<Required<Omit<Caller, "waitMs" | "explain">> & PageCaller>) =>
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await admit(request);
       const body = await deps.readJson(request);

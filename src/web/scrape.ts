@@ -1,21 +1,14 @@
 // Reads one page for a request.
 
+import type { PageCaller } from "./caller.ts";
 import { loadRequest, pageView } from "./page-view.ts";
 import { type Body, readInteger, readShape, readUrl } from "./params.ts";
 import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** The client of a request. */
-export interface Asker {
-  readonly signal: AbortSignal;
-  readonly accountId: string;
-  /** Whether the response says why each part of the page was kept or removed. */
-  readonly explain?: boolean;
-}
-
 /** Reads the parameters, loads the page and builds the response. Throws `ApiError` and the errors of loading a page. */
-export async function scrape(body: Body, deps: SinglePageDeps, from: Asker): Promise<Record<string, unknown>> {
+export async function scrape(body: Body, deps: SinglePageDeps, from: PageCaller): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   const shape = readShape(body);
   const timeoutMs = readInteger(body, ["timeout_ms", "timeout"], { min: 1000, max: 300_000 }) ?? TIMEOUT_MS;

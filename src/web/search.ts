@@ -4,9 +4,9 @@
 import { CATEGORIES, type Category } from "../search/engine.ts";
 import type { Fused } from "../search/fuse.ts";
 import type { Search, SearchAnswer, SearchRequest } from "../search/run.ts";
+import type { PageCaller } from "./caller.ts";
 import { loadRequest } from "./page-view.ts";
 import { type Body, invalid, readBoolean, readInteger, readText } from "./params.ts";
-import type { Asker } from "./scrape.ts";
 import { loadSingle, type SinglePageDeps } from "./single-page.ts";
 
 /** What a search needs. */
@@ -27,7 +27,7 @@ const PAGE_TIME_MIN_MS = 250;
 const ANSWER_TIME_MS = 100;
 
 /** Reads the parameters, searches, and builds the response. Throws `ApiError` and `SearchError`. */
-export async function searchWeb(body: Body, deps: WebSearchDeps, from: Asker): Promise<Record<string, unknown>> {
+export async function searchWeb(body: Body, deps: WebSearchDeps, from: PageCaller): Promise<Record<string, unknown>> {
   const { query, request } = readSearch(body);
   const wantsContent = readBoolean(body, ["include_content", "includeContent"], false);
   const wantsDocuments = wantsFirecrawlPages(body);
@@ -126,7 +126,7 @@ function firecrawlView({ url, title, content }: Fused, markdown: string | undefi
 async function readPages(
   hits: readonly Fused[],
   pages: SinglePageDeps,
-  { endsMs, from }: { endsMs: number; from: Asker },
+  { endsMs, from }: { endsMs: number; from: PageCaller },
 ): Promise<readonly (string | undefined)[]> {
   const leftMs = endsMs - performance.now();
   if (leftMs < PAGE_TIME_MIN_MS) return [];
@@ -138,7 +138,7 @@ async function readPages(
 export async function tryPage(
   url: string,
   pages: SinglePageDeps,
-  { timeoutMs, from: { signal, accountId } }: { timeoutMs: number; from: Asker },
+  { timeoutMs, from: { signal, accountId } }: { timeoutMs: number; from: PageCaller },
 ): Promise<{ readonly markdown: string; readonly title: string } | undefined> {
   const shape = { formats: ["markdown"], fullPage: false, onlyMainContent: true, documents: true } as const;
   try {

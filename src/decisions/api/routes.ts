@@ -9,8 +9,8 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
-import type { TierId } from "../../config/schema.ts";
-import type { Budgets, Spender } from "../../gateway/admission/budgets.ts";
+import type { Budgets } from "../../gateway/admission/budgets.ts";
+import type { Caller } from "../../gateway/admission/caller.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
 import { clientGone, withinDeadline } from "../../gateway/centre/request-deadline.ts";
 import type { WireTap } from "../../http/exchange.ts";
@@ -30,12 +30,9 @@ import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
 /** The caller. */
-export interface DecisionCaller extends Spender {
-  readonly keyId: string;
-  readonly accountId: string;
-  readonly account: { readonly tier: TierId };
-  readonly models: KeyModels;
-}
+export type DecisionCaller = Pick<Caller, "keyId" | "accountId" | "models" | "budgets"> & {
+  readonly account: Pick<Caller["account"], "tier">;
+};
 
 /** The members of the edge's exchange that are used here. */
 export interface DecisionExchange {

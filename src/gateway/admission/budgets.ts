@@ -16,17 +16,12 @@ import {
   type Spending,
   type SpendingWindow,
 } from "../../store/usage/spending.ts";
-
-/** The members of a caller that budgets need. */
-export interface Spender {
-  /** The budgets of the key and the account; undefined for most callers, which have none. */
-  readonly budgets?: readonly Budget[] | undefined;
-}
+import type { Caller } from "./caller.ts";
 
 /** Enforces the budgets of callers. */
 export interface Budgets {
   /** Throws 402 or 429 if no request of this caller can be admitted. */
-  admit(caller: Spender): void;
+  admit(caller: Pick<Caller, "budgets">): void;
   /**
    * Reserves the maximum cost of a request until its exchange ends. Throws 402 or 429 if that exceeds a budget. Call it only for
    * callers with budgets. If the answer continues after the exchange, share the hold. `within`: the reservation of the request to

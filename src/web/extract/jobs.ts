@@ -3,6 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import type { FindWebModel } from "../../gateway/inner/web-model.ts";
 import type { AddressGuard } from "../../net/address-guard.ts";
+import type { JobCaller } from "../caller.ts";
 import { asWebError } from "../failure.ts";
 import type { Body } from "../params.ts";
 import {
@@ -27,18 +28,6 @@ export interface ExtractJobsDeps extends WaitedJobsDeps {
   readonly findModel: FindWebModel;
 }
 
-/** The key and the request that start an extraction. */
-export interface ExtractAsker {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** How long to wait for the result. If present, it replaces the time in the body. */
-  readonly waitMs?: number;
-  /** Called with the job's id as soon as it is queued. */
-  started?(id: string): void;
-}
-
 const KIND = "extract";
 
 /**
@@ -47,7 +36,7 @@ const KIND = "extract";
  */
 export async function startExtract(
   body: Body,
-  { deps, ...from }: ExtractAsker & { deps: ExtractJobsDeps },
+  { deps, ...from }: JobCaller & { deps: ExtractJobsDeps },
 ): Promise<Record<string, unknown>> {
   const { accountId, keyId, requestId, signal } = from;
   const { input, waitMs } = readExtract(body);

@@ -1,6 +1,7 @@
 // Reads requests for a crawl or a batch, and defines which part of them is stored. Headers may be credentials, so they are not
 // stored but held in memory while the job runs.
 
+import type { Caller } from "../caller.ts";
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts, readUrl } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { type PageOptions, readOptions } from "./options.ts";
@@ -40,10 +41,8 @@ export interface ReadJob<T> {
   readonly webhookHeaders: Readonly<Record<string, string>>;
 }
 
-/** The account that requests a job. */
-export interface JobAsker {
-  readonly keyId: string;
-  readonly requestId: string;
+/** Who requests a job. */
+export interface JobOrigin extends Pick<Caller, "keyId" | "requestId"> {
   /** The requested options, given as headers, that have no effect here. */
   readonly unmet?: readonly string[];
 }
@@ -69,10 +68,10 @@ export interface CrawlWish {
 }
 
 /** Reads the body of `POST /v2/crawl`. Throws 400. */
-export function readCrawlWish(body: Body, asker: JobAsker, rules: ActionRules): ReadJob<CrawlWish> {
+export function readCrawlWish(body: Body, origin: JobOrigin, rules: ActionRules): ReadJob<CrawlWish> {
   const url = readUrl(body);
   const asked = readInteger(body, ["limit"], { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? FIRECRAWL_CRAWL_MAX;
-  const job = readJob(body, scrapeOptions(body), asker, rules);
+  const job = readJob(body, scrapeOptions(body), origin, rules);
   const entire = readBoolean(body, ["crawlEntireDomain", "allowBackwardLinks"], false);
   const unmet = [
     ...(asked > FIRECRAWL_CRAWL_MAX ? [`limit above ${FIRECRAWL_CRAWL_MAX}`] : []),
@@ -142,7 +141,7 @@ export interface BatchWish {
  */
 export function readBatchWish(
   body: Body,
-  asker: JobAsker,
+  origin: JobOrigin,
   rules: ActionRules,
 ): ReadJob<BatchWish> & { readonly invalid: readonly string[] } {
   const given = readTexts(body, ["urls"]);
@@ -164,11 +163,11 @@ export function readBatchWish(
     }
   }
   if (urls.length === 0) throw invalid("urls", "urls must hold at least one http or https address.");
-  const job = readJob(body, body, asker, rules);
+  const job = readJob(body, body, origin, rules);
   return { ...job, input: { urls, firecrawl: job.input }, invalid: left };
 }
 
-function readJob(body: Body, options: Body, asker: JobAsker, rules: ActionRules): ReadJob<FirecrawlJob> {
+function readJob(body: Body, options: Body, origin: JobOrigin, rules: ActionRules): ReadJob<FirecrawlJob> {
   const read = readOptions(options, rules);
   const webhook = readWebhook(body["webhook"]);
   const delay = body["delay"];
@@ -181,13 +180,13 @@ function readJob(body: Body, options: Body, asker: JobAsker, rules: ActionRules)
     webhookHeaders: webhook?.headers ?? {},
     input: {
       options: read.options,
-      keyId: asker.keyId,
-      requestId: asker.requestId,
+      keyId: origin.keyId,
+      requestId: origin.requestId,
       hasHeaders: Object.keys(read.headers).length > 0,
       webhook: webhook?.webhook ?? null,
       delayMs,
       concurrency: delayMs > 0 ? 1 : Math.min(CONCURRENCY_MAX, most),
-      unmet: [...read.options.unmet, ...(asker.unmet ?? [])],
+      unmet: [...read.options.unmet, ...(origin.unmet ?? [])],
     },
   };
 }

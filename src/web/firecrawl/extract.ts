@@ -1,11 +1,11 @@
 // Extraction in Firecrawl's format, run as an ordinary extraction job.
 
+import type { JobCaller } from "../caller.ts";
 import { type ExtractJobsDeps, pollExtract, startExtract } from "../extract/jobs.ts";
 import { type Body, checkUrl, readBoolean, readTexts } from "../params.ts";
 import type { WaitedJobRef } from "../waited-jobs.ts";
 import { scrapeOptions } from "./crawl-input.ts";
 import { warningOf } from "./options.ts";
-import type { FirecrawlAsker } from "./scrape.ts";
 
 /** How long the start of a job waits: it answers immediately, while the job continues. */
 const WAIT_MS = 1;
@@ -15,7 +15,7 @@ const UNMET = ["enableWebSearch", "agent", "webhook", "zeroDataRetention"];
 export async function startExtractForFirecrawl(
   body: Body,
   deps: ExtractJobsDeps,
-  from: FirecrawlAsker,
+  from: JobCaller,
 ): Promise<Record<string, unknown>> {
   const { urls, unmet, left } = readAddresses(body);
   const told = warningOf([

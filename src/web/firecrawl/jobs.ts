@@ -9,6 +9,7 @@ import { pageKey } from "../../base/page-key.ts";
 import type { AddressGuard, Purpose } from "../../net/address-guard.ts";
 import type { FrontierEntry } from "../../store/work/frontier.ts";
 import type { ListedJob } from "../../store/work/job-lists.ts";
+import type { JobCaller } from "../caller.ts";
 import type { JobVerbs } from "../crawl-jobs.ts";
 import { type StoredJob, withoutKeys } from "../crawl-view.ts";
 import { asWebError } from "../failure.ts";
@@ -19,7 +20,6 @@ import { BATCH_KIND, BATCH_PAGES_MAX } from "./batch.ts";
 import { type FirecrawlJob, type ReadJob, readBatchWish, readCrawlWish } from "./crawl-input.ts";
 import type { JobHeaders } from "./job-pages.ts";
 import { warningOf } from "./options.ts";
-import type { FirecrawlAsker } from "./scrape.ts";
 
 /** The dependencies of the functions for jobs. */
 export interface FirecrawlJobsDeps {
@@ -64,7 +64,7 @@ const DATA_BYTES_MAX = 8 * 1024 * 1024;
 const LISTED_MAX = 500;
 
 /** The caller that starts a job, and the base URL under which it reaches the gateway. */
-export interface JobStarter extends FirecrawlAsker {
+export interface JobStarter extends JobCaller {
   readonly origin: string;
   /** The requested options, given as headers, that have no effect here. */
   readonly unmet: readonly string[];
@@ -116,7 +116,7 @@ async function queue(
   sort: JobSort,
   { input, headers, webhookHeaders }: ReadJob<{ readonly firecrawl: FirecrawlJob }>,
   deps: FirecrawlJobsDeps,
-  { accountId, signal, started }: FirecrawlAsker,
+  { accountId, signal, started }: JobCaller,
 ): Promise<string> {
   const { webhook } = input.firecrawl;
   if (webhook !== null) await mayBeAsked(deps, { url: webhook.url, param: "webhook.url", purpose: "webhook" }, signal);

@@ -6,11 +6,12 @@ import { uuid } from "../../base/ids.ts";
 import { isRecord } from "../../base/json-object.ts";
 import type { SentForm } from "../../http/form.ts";
 import { PageError } from "../../pages/page-error.ts";
+import type { JobCaller } from "../caller.ts";
 import { type Body, invalid } from "../params.ts";
 import { documentOf, loadingOf } from "./document.ts";
 import { type PageOptions, readOptions } from "./options.ts";
 import { needsReading, readPage } from "./reading.ts";
-import type { FirecrawlAsker, FirecrawlPageDeps } from "./scrape.ts";
+import type { FirecrawlPageDeps } from "./scrape.ts";
 
 const ENDPOINT = "/v2/parse";
 /** The name of a file whose client gave it none. */
@@ -20,7 +21,7 @@ const NAMELESS = "file";
 export async function parseForFirecrawl(
   form: SentForm,
   deps: FirecrawlPageDeps,
-  from: FirecrawlAsker,
+  from: JobCaller,
 ): Promise<Record<string, unknown>> {
   const file = form.file("file");
   if (file === undefined) throw invalid("file", "Missing required parameter: file.");

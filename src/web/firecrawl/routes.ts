@@ -7,12 +7,12 @@ import { jsonInTurns } from "../../base/json-in-slices.ts";
 import type { SentForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
+import type { Caller, JobCaller } from "../caller.ts";
 import { readQuery } from "../crawl-jobs.ts";
 import type { ExtractJobsDeps } from "../extract/jobs.ts";
 import type { WebFeature } from "../failure.ts";
 import type { MapDeps } from "../map.ts";
 import type { Body } from "../params.ts";
-import type { KeyHolder, WebCaller } from "../routes.ts";
 import type { WebSearchDeps } from "../search.ts";
 import { previewCrawl } from "./crawl-input.ts";
 import { extractStatus, startExtractForFirecrawl } from "./extract.ts";
@@ -36,16 +36,16 @@ import {
   startFirecrawlCrawl,
 } from "./jobs.ts";
 import { parseForFirecrawl } from "./parse.ts";
-import { type FirecrawlAsker, type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
+import { type FirecrawlPageDeps, scrapeForFirecrawl } from "./scrape.ts";
 import { mapForFirecrawl, searchForFirecrawl } from "./search.ts";
 import { tellOfJob, type Watchers, type WatcherVersion } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
   /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<KeyHolder>;
+  admit(request: Request): AtOnce<Pick<Caller, "accountId" | "keyId">>;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<WebCaller>;
+  authenticate(request: Request): AtOnce<Pick<Caller, "accountId">>;
   /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** Reads the body as a form. Throws 400, 408 or 413. */
@@ -135,7 +135,7 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
  * The caller of a job. Clients that send an idempotency key are told that it has no effect, as each request starts a job of its
  * own.
  */
-function starting(from: FirecrawlAsker, request: Request, deps: FirecrawlRoutesDeps): JobStarter {
+function starting(from: JobCaller, request: Request, deps: FirecrawlRoutesDeps): JobStarter {
   const unmet = request.headers.has(IDEMPOTENCY_KEY) ? [IDEMPOTENCY_KEY] : [];
   return { ...from, origin: deps.publicUrl(request), unmet };
 }
@@ -274,7 +274,7 @@ function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
   /** Answers a request that is admitted and counts against the rate limit. */
   const countedAs =
     <T>(read: (request: Request) => Promise<T>) =>
-    (feature: WebFeature, answer: (body: T, from: FirecrawlAsker, request: Request) => Promise<object>) =>
+    (feature: WebFeature, answer: (body: T, from: JobCaller, request: Request) => Promise<object>) =>
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await deps.admit(request);
       const body = await read(request);

@@ -2,6 +2,7 @@
 
 import { uuid } from "../../base/ids.ts";
 import type { LoadedPage } from "../../pages/load.ts";
+import type { JobCaller } from "../caller.ts";
 import { type Body, readUrl } from "../params.ts";
 import { loadSingle, type SinglePageDeps } from "../single-page.ts";
 import type { ActionRules } from "./actions.ts";
@@ -20,23 +21,13 @@ export interface FirecrawlPageDeps {
   readonly fileBytesMax: () => number;
 }
 
-/** The caller, with its key and request. */
-export interface FirecrawlAsker {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** Called when a job was queued. */
-  started?(id: string): void;
-}
-
 const ENDPOINT = "/v2/scrape";
 
 /** Answers `POST /v2/scrape`. Throws `ApiError`, and the errors of loading a page. */
 export async function scrapeForFirecrawl(
   body: Body,
   deps: FirecrawlPageDeps,
-  from: FirecrawlAsker,
+  from: JobCaller,
 ): Promise<Record<string, unknown>> {
   const url = readUrl(body);
   return { success: true, data: await documentFor(url, readOptions(body, deps.rules()), deps, from) };
@@ -47,7 +38,7 @@ export async function documentFor(
   url: string,
   read: ScrapeWish,
   deps: FirecrawlPageDeps,
-  from: FirecrawlAsker,
+  from: JobCaller,
 ): Promise<FirecrawlDocument> {
   const { accountId, signal, keyId, requestId } = from;
   const { options } = read;

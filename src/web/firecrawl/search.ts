@@ -3,12 +3,13 @@
 import { entryOf } from "../../base/json-object.ts";
 import type { Category, TimeRange } from "../../search/engine.ts";
 import type { Fused } from "../../search/fuse.ts";
+import type { JobCaller } from "../caller.ts";
 import { type MapDeps, mapSite } from "../map.ts";
 import { type Body, invalid, readBoolean, readInteger, readText, readTexts } from "../params.ts";
 import { checkQuery, LIMIT_MAX, type WebSearchDeps } from "../search.ts";
 import { scrapeOptions } from "./crawl-input.ts";
 import { readOptions, type ScrapeWish, warningOf } from "./options.ts";
-import { documentFor, type FirecrawlAsker, type FirecrawlPageDeps } from "./scrape.ts";
+import { documentFor, type FirecrawlPageDeps } from "./scrape.ts";
 
 const LIMIT = 5;
 const TIMEOUT_MS = 60_000;
@@ -57,7 +58,7 @@ interface SearchWish {
 export async function searchForFirecrawl(
   body: Body,
   deps: { readonly search: WebSearchDeps; readonly pages: FirecrawlPageDeps },
-  from: FirecrawlAsker,
+  from: JobCaller,
 ): Promise<Record<string, unknown>> {
   const wish = readSearch(body, deps.pages);
   const endsMs = performance.now() + wish.timeoutMs - ANSWER_TIME_MS;
@@ -144,7 +145,7 @@ async function hitsOf(
   wish: SearchWish,
   { words, category }: { words: string; category: Category },
   { search }: { readonly search: WebSearchDeps },
-  { signal }: FirecrawlAsker,
+  { signal }: JobCaller,
 ): Promise<readonly Fused[]> {
   const sites = wish.includes.map((domain) => `site:${domain}`).join(" OR ");
   const outside = wish.excludes.map((domain) => ` -site:${domain}`).join("");
@@ -187,7 +188,7 @@ function merged(wish: SearchWish, web: readonly unknown[], found: readonly (read
 async function withPages(
   items: readonly Item[],
   { pages }: SearchWish,
-  { deps, endsMs, from }: { deps: FirecrawlPageDeps; endsMs: number; from: FirecrawlAsker },
+  { deps, endsMs, from }: { deps: FirecrawlPageDeps; endsMs: number; from: JobCaller },
 ): Promise<Item[]> {
   const leftMs = endsMs - performance.now();
   if (pages === undefined || leftMs < PAGE_TIME_MIN_MS) return [...items];
@@ -209,11 +210,7 @@ async function withPages(
 const MAP_LIMIT_MAX = 5000;
 
 /** Answers `POST /v2/map`. Throws `ApiError`, and the errors of loading a page. */
-export async function mapForFirecrawl(
-  body: Body,
-  deps: MapDeps,
-  from: FirecrawlAsker,
-): Promise<Record<string, unknown>> {
+export async function mapForFirecrawl(body: Body, deps: MapDeps, from: JobCaller): Promise<Record<string, unknown>> {
   const asked = readInteger(body, ["limit"], { min: 1, max: Number.MAX_SAFE_INTEGER }) ?? MAP_LIMIT_MAX;
   const sitemap = body["sitemap"] ?? "include";
   if (sitemap !== "include" && sitemap !== "skip" && sitemap !== "only")

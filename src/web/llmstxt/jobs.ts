@@ -1,6 +1,7 @@
 // Starts, polls and cancels the jobs that build an llms.txt, and builds the responses about them.
 
 import type { AddressGuard } from "../../net/address-guard.ts";
+import type { JobCaller } from "../caller.ts";
 import { asWebError } from "../failure.ts";
 import { type Body, readBoolean, readInteger, readUrl } from "../params.ts";
 import {
@@ -17,18 +18,6 @@ import type { LlmstxtInput, StoredLlmstxt } from "./kind.ts";
 /** What the functions for these jobs need. */
 export interface LlmstxtJobsDeps extends WaitedJobsDeps {
   readonly guard: Pick<AddressGuard, "check">;
-}
-
-/** The key and the request that start a job. */
-export interface LlmstxtAsker {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-  /** How long to wait for the file. If present, it replaces the time in the body. */
-  readonly waitMs?: number;
-  /** Called with the job's id as soon as it is queued. */
-  started?(id: string): void;
 }
 
 const KIND = "llmstxt";
@@ -54,7 +43,7 @@ export function readLlmstxt(body: Body): LlmstxtInput {
  */
 export async function startLlmstxt(
   body: Body,
-  { deps, ...from }: LlmstxtAsker & { deps: LlmstxtJobsDeps },
+  { deps, ...from }: JobCaller & { deps: LlmstxtJobsDeps },
 ): Promise<Record<string, unknown>> {
   const { keyId, requestId, signal } = from;
   const input = readLlmstxt(body);
