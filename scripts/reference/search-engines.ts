@@ -28,7 +28,7 @@ ${ENGINES.map(selectorRow).join("\n")}
 }
 
 function row(engine: SearchEngine): string {
-  const { name, enabledByDefault, categories, about, languages, timeRanges, safeSearch } = engine;
+  const { name, enabledByDefault, categories, about, languages, timeRanges = [], safeSearch } = engine;
   const cells = [
     `[\`${name}\`](${about.website})`,
     enabledByDefault ? "✓" : "",

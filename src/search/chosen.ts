@@ -38,7 +38,7 @@ export function asUsed(engine: SearchEngine, search: Config["search"], userAgent
   return {
     engine,
     name,
-    weight: own?.weight ?? engine.weight,
+    weight: own?.weight ?? engine.weight ?? 1,
     timeoutMs: own?.timeoutMs ?? engine.timeoutMs,
     settings,
     network: settings.baseUrl === undefined ? network : `${name} at ${settings.baseUrl}`,

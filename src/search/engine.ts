@@ -148,8 +148,8 @@ export interface RequestRate {
 export interface SearchEngine {
   readonly name: string;
   readonly categories: readonly Category[];
-  /** The weight of its ranking against those of other engines. */
-  readonly weight: number;
+  /** The weight of its ranking against those of other engines; 1 if absent. */
+  readonly weight?: number;
   readonly about: {
     /** The address of its site for people. */
     readonly website: string;
@@ -169,16 +169,16 @@ export interface SearchEngine {
   /** The rate limit of all searches together; absent if none is known. A key may have a limit of its own. */
   readonly requestRate?: RequestRate | undefined;
   readonly timeoutMs: number;
-  /** How many pages can be requested. */
-  readonly pagesMax: number;
+  /** How many pages can be requested; 1 if absent. */
+  readonly pagesMax?: number;
   /** The languages that can be chosen. If absent, none can, and hits may be in any language. */
   readonly languages?: "any" | readonly string[] | undefined;
-  /** The time ranges that it supports. */
-  readonly timeRanges: readonly TimeRange[];
-  /** Whether it can exclude unsafe hits, or always does. */
-  readonly safeSearch: boolean;
-  /** Whether its responses may contain suggestions or corrections. */
-  readonly suggestions: boolean;
+  /** The time ranges that it supports; none if absent. */
+  readonly timeRanges?: readonly TimeRange[];
+  /** Whether it can exclude unsafe hits, or always does; no if absent. */
+  readonly safeSearch?: boolean;
+  /** Whether its responses may contain suggestions or corrections; no if absent. */
+  readonly suggestions?: boolean;
   /**
    * The places of values in a response, by name: CSS selectors for markup, dotted paths for JSON. The operator may replace them.
    */

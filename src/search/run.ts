@@ -248,7 +248,7 @@ function spaced(text: string): string {
 function available(engines: readonly ChosenEngine[], { timeRange }: SearchQuery, { suspensions, health }: RoundDeps) {
   const suspended: Unresponsive[] = [];
   const usable = engines.filter(({ name, network, engine }) => {
-    if (timeRange !== undefined && !engine.timeRanges.includes(timeRange)) return false;
+    if (timeRange !== undefined && engine.timeRanges?.includes(timeRange) !== true) return false;
     const suspension = suspensions.of(network);
     if (suspension !== undefined) suspended.push({ name, reason: `suspended: ${suspension.kind}` });
     return suspension === undefined;

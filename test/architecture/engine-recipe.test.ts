@@ -21,10 +21,6 @@ export const mwmbl: SearchEngine = {
   enabledByDefault: false,
   network: "mwmbl",
   timeoutMs: 5000,
-  pagesMax: 1,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: { results: "results", title: "title", url: "url", snippet: "extract" },
   request(context) {
     const url = address(context, "https://api.mwmbl.org", "/api/v1/search/", { s: context.query.text });

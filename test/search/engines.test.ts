@@ -32,9 +32,9 @@ describe.each(ENGINES.map((engine) => [engine.name, engine] as const))("%s", (na
     expect(sample.source.length).toBeGreaterThan(20);
     expect(engine.categories.length).toBeGreaterThan(0);
     for (const category of engine.categories) expect(CATEGORIES).toContain(category);
-    expect(engine.weight).toBeGreaterThan(0);
+    expect(engine.weight ?? 1).toBeGreaterThan(0);
     expect(engine.timeoutMs).toBeGreaterThan(0);
-    expect(engine.pagesMax).toBeGreaterThan(0);
+    expect(engine.pagesMax ?? 1).toBeGreaterThan(0);
     expect(URL.canParse(engine.about.website)).toBe(true);
     expect(engine.selectors["results"] ?? "").not.toBe("");
     const cannotBeAsked = engine.key !== undefined || engine.needsBaseUrl === true;

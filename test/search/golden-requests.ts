@@ -23,7 +23,7 @@ const ASKED: Readonly<Record<string, (engine: SearchEngine) => ContextParts>> = 
       safe: "strict",
       timeRange: "week",
       limit: 20,
-      page: Math.min(2, engine.pagesMax),
+      page: Math.min(2, engine.pagesMax ?? 1),
       category: engine.categories.at(-1)!,
     },
   }),

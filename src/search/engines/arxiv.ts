@@ -12,16 +12,12 @@ const AUTHORS_MAX = 3;
 export const arxiv: SearchEngine = {
   name: "arxiv",
   categories: ["science"],
-  weight: 1,
   about: { website: "https://arxiv.org", official: true },
   enabledByDefault: true,
   network: "arxiv",
   requestRate: { requests: 1, perMs: 3000 },
   timeoutMs: 10_000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "feed > entry",
     none: "feed:not(:has(> entry)) > opensearch\\:totalResults",

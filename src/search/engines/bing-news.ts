@@ -21,7 +21,6 @@ const REGIONS: Readonly<Record<string, string>> = {
 export const bingNews: SearchEngine = {
   name: "bing-news",
   categories: ["news"],
-  weight: 1,
   about: { website: "https://www.bing.com/news", official: false },
   enabledByDefault: false,
   network: "bing",
@@ -29,8 +28,6 @@ export const bingNews: SearchEngine = {
   pagesMax: 5,
   languages: "any",
   timeRanges: ["day", "week", "month"],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "rss > channel > item",
     none: "rss > channel:not(:has(> :not(title, link, description, language, copyright, image, pubDate, ttl)))",

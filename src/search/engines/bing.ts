@@ -30,11 +30,8 @@ export const bing: SearchEngine = {
   network: "bing",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 6000,
-  pagesMax: 1,
   languages: "any",
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "ol#b_results > li.b_algo",
     none: "li.b_no",

@@ -21,17 +21,13 @@ const SESSION_MS = 3_600_000;
 export const bluesky: SearchEngine = {
   name: "bluesky",
   categories: ["social media"],
-  weight: 1,
   about: { website: "https://bsky.app", official: true },
   enabledByDefault: false,
   key: { looksLike: "identifier:app-password" },
   network: "bluesky",
   timeoutMs: 8000,
-  pagesMax: 1,
   languages: "any",
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     token: "accessJwt",
     results: "posts",

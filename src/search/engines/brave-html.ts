@@ -10,7 +10,6 @@ const RANGES: Readonly<Record<TimeRange, string>> = { day: "pd", week: "pw", mon
 export const braveHtml: SearchEngine = {
   name: "brave-html",
   categories: ["general"],
-  weight: 1,
   about: { website: "https://search.brave.com", official: false },
   enabledByDefault: false,
   network: "brave",

@@ -20,8 +20,6 @@ export const crossref: SearchEngine = {
   timeoutMs: 15_000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "message.items",
     title: "title",

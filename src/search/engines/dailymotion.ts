@@ -12,7 +12,6 @@ const FIELDS = "id,title,description,url,created_time,duration,thumbnail_360_url
 export const dailymotion: SearchEngine = {
   name: "dailymotion",
   categories: ["videos"],
-  weight: 1,
   about: { website: "https://www.dailymotion.com", official: true },
   enabledByDefault: true,
   network: "dailymotion",
@@ -21,7 +20,6 @@ export const dailymotion: SearchEngine = {
   languages: "any",
   timeRanges: TIME_RANGES,
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "list",
     title: "title",

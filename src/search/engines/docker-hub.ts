@@ -15,9 +15,6 @@ export const dockerHub: SearchEngine = {
   network: "docker",
   timeoutMs: 6000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "results",
     title: "name",

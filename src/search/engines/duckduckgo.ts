@@ -38,17 +38,14 @@ const HOMES: Readonly<Record<string, string>> = {
 export const duckduckgo: SearchEngine = {
   name: "duckduckgo",
   categories: ["general"],
-  weight: 1,
   about: { website: "https://duckduckgo.com", official: false },
   enabledByDefault: false,
   network: "duckduckgo",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 6000,
-  pagesMax: 1,
   languages: "any",
   timeRanges: ["day", "week", "month", "year"],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "#links > div.web-result:not(.result--ad):not(.result--no-result)",
     none: "#links .no-results, #links .result--no-result",

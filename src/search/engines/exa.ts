@@ -14,10 +14,8 @@ export const exa: SearchEngine = {
   key: { looksLike: "an API key" },
   network: "exa",
   timeoutMs: 10_000,
-  pagesMax: 1,
   timeRanges: TIME_RANGES,
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "results",
     title: "title|url",

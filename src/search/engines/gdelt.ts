@@ -52,11 +52,8 @@ export const gdelt: SearchEngine = {
   network: "gdelt",
   requestRate: { requests: 1, perMs: 6000 },
   timeoutMs: 25_000,
-  pagesMax: 1,
   languages: Object.keys(LANGUAGES),
   timeRanges: ["day", "week", "month"],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "articles",
     title: "title",

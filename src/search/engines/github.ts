@@ -10,7 +10,6 @@ import { counted, joined } from "../reading/text.ts";
 export const github: SearchEngine = {
   name: "github",
   categories: ["it"],
-  weight: 1,
   about: { website: "https://github.com", official: true },
   enabledByDefault: true,
   optionalKey: { looksLike: "an access token", requestRate: { requests: 30, perMs: 60_000 } },
@@ -18,9 +17,6 @@ export const github: SearchEngine = {
   requestRate: { requests: 10, perMs: 60_000 },
   timeoutMs: 6000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "items",
     title: "full_name",

@@ -17,9 +17,6 @@ export const gitlab: SearchEngine = {
   requestRate: { requests: 10, perMs: 60_000 },
   timeoutMs: 6000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "$",
     title: "name_with_namespace",

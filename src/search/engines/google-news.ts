@@ -48,16 +48,12 @@ const REGIONS: Readonly<Record<string, string>> = {
 export const googleNews: SearchEngine = {
   name: "google-news",
   categories: ["news"],
-  weight: 1,
   about: { website: "https://news.google.com", official: false },
   enabledByDefault: false,
   network: "google",
   timeoutMs: 6000,
-  pagesMax: 1,
   languages: Object.keys(REGIONS),
   timeRanges: ["day", "week", "month", "year"],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "rss > channel > item",
     none: "rss > channel:not(:has(> :not(title, link, description, language, generator, webMaster, copyright, lastBuildDate, pubDate, image, ttl)))",

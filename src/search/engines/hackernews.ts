@@ -9,7 +9,6 @@ import { counted, joined } from "../reading/text.ts";
 export const hackernews: SearchEngine = {
   name: "hackernews",
   categories: ["news", "it"],
-  weight: 1,
   about: { website: "https://hn.algolia.com", official: true },
   enabledByDefault: true,
   network: "algolia",
@@ -17,8 +16,6 @@ export const hackernews: SearchEngine = {
   timeoutMs: 5000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "hits",
     id: "objectID",

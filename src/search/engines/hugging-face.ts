@@ -15,10 +15,6 @@ export const huggingFace: SearchEngine = {
   optionalKey: { looksLike: "an access token" },
   network: "hugging-face",
   timeoutMs: 6000,
-  pagesMax: 1,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "$",
     title: "id|modelId",

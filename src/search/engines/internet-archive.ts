@@ -9,15 +9,11 @@ import { counted, joined } from "../reading/text.ts";
 export const internetArchive: SearchEngine = {
   name: "internet-archive",
   categories: ["files"],
-  weight: 1,
   about: { website: "https://archive.org", official: true },
   enabledByDefault: true,
   network: "internet-archive",
   timeoutMs: 12_000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "response.docs",
     id: "identifier",

@@ -9,15 +9,11 @@ import { counted, joined } from "../reading/text.ts";
 export const lemmy: SearchEngine = {
   name: "lemmy",
   categories: ["social media"],
-  weight: 1,
   about: { website: "https://join-lemmy.org", official: true },
   enabledByDefault: true,
   network: "lemmy",
   timeoutMs: 8000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "posts",
     title: "post.name",

@@ -15,10 +15,6 @@ export const mastodon: SearchEngine = {
   network: "mastodon",
   requestRate: { requests: 300, perMs: 300_000 },
   timeoutMs: 6000,
-  pagesMax: 1,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "accounts,hashtags",
     title: "display_name|username|name",

@@ -23,16 +23,13 @@ const LOCALES: Readonly<Record<string, string>> = {
 export const mdn: SearchEngine = {
   name: "mdn",
   categories: ["it"],
-  weight: 1,
   about: { website: SITE, official: true },
   enabledByDefault: true,
   network: "mdn",
   timeoutMs: 5000,
   pagesMax: 10,
   languages: Object.keys(LOCALES),
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: { results: "documents", title: "title", path: "mdn_url", snippet: "summary" },
   request(context) {
     const url = address(context, SITE, "/api/v1/search", {

@@ -10,16 +10,12 @@ import { clock, joined } from "../reading/text.ts";
 export const musicbrainz: SearchEngine = {
   name: "musicbrainz",
   categories: ["music"],
-  weight: 1,
   about: { website: "https://musicbrainz.org", official: true },
   enabledByDefault: true,
   network: "musicbrainz",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "recordings",
     id: "id",

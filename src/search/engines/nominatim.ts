@@ -9,17 +9,13 @@ import { joined } from "../reading/text.ts";
 export const nominatim: SearchEngine = {
   name: "nominatim",
   categories: ["map"],
-  weight: 1,
   about: { website: "https://nominatim.org", official: true },
   enabledByDefault: true,
   network: "nominatim",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
-  pagesMax: 1,
   languages: "any",
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "$",
     title: "name|display_name",

@@ -22,8 +22,6 @@ export const openalex: SearchEngine = {
   pagesMax: 10,
   languages: "any",
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "results",
     title: "title|display_name",

@@ -9,16 +9,13 @@ import { joined } from "../reading/text.ts";
 export const openverse: SearchEngine = {
   name: "openverse",
   categories: ["images"],
-  weight: 1,
   about: { website: "https://openverse.org", official: true },
   enabledByDefault: true,
   network: "openverse",
   requestRate: { requests: 100, perMs: 86_400_000 },
   timeoutMs: 8000,
   pagesMax: 10,
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "results",
     title: "title",

@@ -18,7 +18,6 @@ export const peertube: SearchEngine = {
   languages: "any",
   timeRanges: TIME_RANGES,
   safeSearch: true,
-  suggestions: false,
   selectors: VIDEO_SELECTORS,
   request: (context) =>
     videoRequest(context, "https://peer.tube", { searchTarget: "search-index", resultType: "videos" }),

@@ -19,11 +19,8 @@ export const photon: SearchEngine = {
   network: "photon",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
-  pagesMax: 1,
   languages: LANGUAGES,
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     results: "features",
     title: "properties.name",

@@ -16,7 +16,6 @@ const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 export const pubmed: SearchEngine = {
   name: "pubmed",
   categories: ["science"],
-  weight: 1,
   about: { website: "https://pubmed.ncbi.nlm.nih.gov", official: true },
   enabledByDefault: true,
   optionalKey: { looksLike: "an NCBI API key", requestRate: { requests: 10, perMs: 1000 } },
@@ -24,9 +23,6 @@ export const pubmed: SearchEngine = {
   requestRate: { requests: 3, perMs: 1000 },
   timeoutMs: 10_000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     ids: "esearchresult.idlist",
     results: "PubmedArticleSet > PubmedArticle",

@@ -21,17 +21,14 @@ const TOKEN_MS = 43_200_000;
 export const reddit: SearchEngine = {
   name: "reddit",
   categories: ["social media"],
-  weight: 1,
   about: { website: "https://www.reddit.com", official: true },
   enabledByDefault: false,
   key: { looksLike: "client-id:secret" },
   network: "reddit",
   requestRate: { requests: 100, perMs: 60_000 },
   timeoutMs: 8000,
-  pagesMax: 1,
   timeRanges: TIME_RANGES,
   safeSearch: true,
-  suggestions: false,
   selectors: {
     token: "access_token",
     results: "data.children",

@@ -12,7 +12,6 @@ const AUTHORS_MAX = 3;
 export const semanticScholar: SearchEngine = {
   name: "semantic-scholar",
   categories: ["science"],
-  weight: 1,
   about: { website: "https://www.semanticscholar.org", official: true },
   enabledByDefault: true,
   optionalKey: { looksLike: "an API key" },
@@ -21,8 +20,6 @@ export const semanticScholar: SearchEngine = {
   timeoutMs: 8000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "data",
     title: "title",

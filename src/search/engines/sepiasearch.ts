@@ -22,7 +22,6 @@ export const VIDEO_SELECTORS = {
 export const sepiasearch: SearchEngine = {
   name: "sepiasearch",
   categories: ["videos"],
-  weight: 1,
   about: { website: "https://sepiasearch.org", official: true },
   enabledByDefault: true,
   network: "framasoft",
@@ -31,7 +30,6 @@ export const sepiasearch: SearchEngine = {
   languages: "any",
   timeRanges: TIME_RANGES,
   safeSearch: true,
-  suggestions: false,
   selectors: VIDEO_SELECTORS,
   request: (context) => videoRequest(context, "https://sepiasearch.org", {}),
   parse: (response, context) => readJsonAnswer(response, context, { engine: sepiasearch, draft: videoDraft }),

@@ -13,7 +13,6 @@ const THROTTLED = 502;
 export const stackexchange: SearchEngine = {
   name: "stackexchange",
   categories: ["it"],
-  weight: 1,
   about: { website: "https://stackoverflow.com", official: true },
   enabledByDefault: true,
   optionalKey: { looksLike: "a Stack Apps key", requestRate: { requests: 10_000, perMs: 86_400_000 } },
@@ -22,8 +21,6 @@ export const stackexchange: SearchEngine = {
   timeoutMs: 6000,
   pagesMax: 10,
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "items",
     title: "title",

@@ -43,7 +43,6 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 export const startpage: SearchEngine = {
   name: "startpage",
   categories: ["general"],
-  weight: 1,
   about: { website: ORIGIN, official: false },
   enabledByDefault: false,
   network: "startpage",
@@ -53,7 +52,6 @@ export const startpage: SearchEngine = {
   languages: Object.keys(LANGUAGES),
   timeRanges: ["day", "week", "month", "year"],
   safeSearch: true,
-  suggestions: false,
   selectors: {
     token: 'form#search input[name="sc"]@value',
     state: "React.createElement(UIStartpage.AppSerpWeb,",

@@ -15,10 +15,7 @@ export const tavily: SearchEngine = {
   key: { looksLike: "tvly-…" },
   network: "tavily",
   timeoutMs: 10_000,
-  pagesMax: 1,
   timeRanges: TIME_RANGES,
-  safeSearch: false,
-  suggestions: false,
   selectors: { results: "results", title: "title", url: "url", snippet: "content", date: "published_date" },
   request(context) {
     const { query, settings } = context;

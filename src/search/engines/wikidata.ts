@@ -16,9 +16,7 @@ export const wikidata: SearchEngine = {
   timeoutMs: 5000,
   pagesMax: 5,
   languages: "any",
-  timeRanges: [],
   safeSearch: true,
-  suggestions: false,
   selectors: { results: "search", id: "id", title: "label|display.label.value", snippet: "description" },
   request(context) {
     const size = pageSize(context, 20);

@@ -13,15 +13,11 @@ const EMPTY_NAMES = new Set(["batchcomplete", "limits", "warnings"]);
 export const wikimediaCommons: SearchEngine = {
   name: "wikimedia-commons",
   categories: ["images", "files"],
-  weight: 1,
   about: { website: "https://commons.wikimedia.org", official: true },
   enabledByDefault: true,
   network: "wikimedia",
   timeoutMs: 6000,
   pagesMax: 10,
-  timeRanges: [],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     results: "query.pages",
     rank: "index",

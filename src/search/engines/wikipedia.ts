@@ -15,14 +15,12 @@ const LANGUAGES =
 export const wikipedia: SearchEngine = {
   name: "wikipedia",
   categories: ["general"],
-  weight: 1,
   about: { website: "https://www.wikipedia.org", official: true },
   enabledByDefault: true,
   network: "wikimedia",
   timeoutMs: 5000,
   pagesMax: 10,
   languages: LANGUAGES,
-  timeRanges: [],
   safeSearch: true,
   suggestions: true,
   selectors: {

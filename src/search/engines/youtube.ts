@@ -14,16 +14,12 @@ const RANGES: Readonly<Record<TimeRange, string>> = { day: "Ag", week: "Aw", mon
 export const youtube: SearchEngine = {
   name: "youtube",
   categories: ["videos"],
-  weight: 1,
   about: { website: "https://www.youtube.com", official: false },
   enabledByDefault: false,
   network: "youtube",
   requestRate: { requests: 1, perMs: 1000 },
   timeoutMs: 8000,
-  pagesMax: 1,
   timeRanges: ["day", "week", "month", "year"],
-  safeSearch: false,
-  suggestions: false,
   selectors: {
     state: "ytInitialData =",
     sections: "contents.twoColumnSearchResultsRenderer.primaryContents.sectionListRenderer.contents",
