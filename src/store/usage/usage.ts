@@ -211,20 +211,24 @@ function sumsOfModels({ db }: Store) {
 }
 
 function deletingUsage({ statement }: Store) {
-  const deleteHourly = statement("DELETE FROM usage_hourly WHERE hour < ?");
-  const deleteLatencyHours = statement("DELETE FROM usage_latency WHERE unit = 'hour' AND start < ?");
-  const deleteLatencyDays = statement("DELETE FROM usage_latency WHERE unit = 'day' AND start < ?");
-  const deleteOld = statement("DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE created_at < ? LIMIT ?)");
+  /** Deletes up to a number of a table's rows, chosen by its primary key, so that each statement takes milliseconds. */
+  const deleteSome = (table: string, key: string, where: string) =>
+    statement(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ?)`);
+  const latencyKey = "unit, start, account_id, key_id, model, status_class, bucket";
+  const deleteHourly = deleteSome("usage_hourly", "hour, account_id, key_id, model", "hour < ?");
+  const deleteLatencyHours = deleteSome("usage_latency", latencyKey, "unit = 'hour' AND start < ?");
+  const deleteLatencyDays = deleteSome("usage_latency", latencyKey, "unit = 'day' AND start < ?");
+  const deleteOld = deleteSome("usage", "id", "created_at < ?");
 
   return {
-    /** Deletes hourly sums and histograms before that hour; returns how many rows. */
-    async deleteHourlyBefore(hour: number): Promise<number> {
-      return (await deleteHourly.run([hour])).changes + (await deleteLatencyHours.run([hour])).changes;
+    /** Deletes up to `limit` hourly sums and as many histograms before that hour; returns how many rows. */
+    async deleteHourlyBefore(hour: number, limit = DELETE_BATCH): Promise<number> {
+      return (await deleteHourly.run([hour, limit])).changes + (await deleteLatencyHours.run([hour, limit])).changes;
     },
 
-    /** Deletes daily histograms before that day; returns how many rows. */
-    async deleteLatencyBefore(day: number): Promise<number> {
-      return (await deleteLatencyDays.run([day])).changes;
+    /** Deletes up to `limit` daily histograms before that day; returns how many rows. */
+    async deleteLatencyBefore(day: number, limit = DELETE_BATCH): Promise<number> {
+      return (await deleteLatencyDays.run([day, limit])).changes;
     },
 
     /** Deletes up to `limit` rows created before a time; returns how many. Their sums stay in the roll-ups. */

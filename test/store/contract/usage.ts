@@ -226,22 +226,22 @@ const usage: Contract<"usage"> = {
   deleteHourlyBefore: {
     "time: what is older than that hour, in steps till nothing is left": async ({ verbs, account }) => {
       const accountId = await account();
-      await write(verbs, [
-        { accountId, createdAtMs: HOUR_MS - 1 },
-        { accountId, createdAtMs: HOUR_MS },
-      ]);
-      expect(await verbs.usage.deleteHourlyBefore(1)).toBeGreaterThan(0);
-      expect(await verbs.usage.deleteHourlyBefore(1)).toBe(0);
+      const models = ["a", "b", "c"].map((model) => ({ accountId, model, createdAtMs: HOUR_MS - 1 }));
+      await write(verbs, [...models, { accountId, createdAtMs: HOUR_MS }]);
+      // Sums of three models, and two buckets of each one's histogram.
+      for (const count of [2 + 2, 1 + 2, 2, 0]) expect(await verbs.usage.deleteHourlyBefore(1, 2)).toBe(count);
       expect(await verbs.usage.sumsBySlot({ unit: "hour", from: 0, to: 9 }, "model", accountId)).toHaveLength(1);
     },
   },
   deleteLatencyBefore: {
-    "time: what is older than that day; sums stay": async ({ verbs, account }) => {
+    "time: what is older than that day, in steps; sums stay": async ({ verbs, account }) => {
       const accountId = await account();
-      await write(verbs, [{ accountId, createdAtMs: DAY_MS - 1 }]);
-      expect(await verbs.usage.deleteLatencyBefore(1)).toBeGreaterThan(0);
-      expect(await verbs.usage.deleteLatencyBefore(1)).toBe(0);
-      expect(await verbs.usage.sumsOfDay(0)).toHaveLength(1);
+      await write(
+        verbs,
+        ["a", "b", "c"].map((model) => ({ accountId, model, createdAtMs: DAY_MS - 1 })),
+      );
+      for (const count of [2, 2, 2, 0]) expect(await verbs.usage.deleteLatencyBefore(1, 2)).toBe(count);
+      expect(await verbs.usage.sumsOfDay(0)).toHaveLength(3);
     },
   },
   deleteRowsBefore: {
