@@ -7,7 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { parseCidr } from "../net/address.ts";
 import { memoryRateLimiter, type RateLimiter, type Verdict } from "../shared-state/rate-windows.ts";
-import type { Caller } from "./caller.ts";
+import type { WebCaller } from "./caller.ts";
 
 /** What admitting clients without a key depends on. */
 export interface AnonymousDeps {
@@ -22,7 +22,7 @@ export interface AnonymousDeps {
 }
 
 /** Admits a client without a key: returns its name, or undefined if its address is not listed. Throws 429. */
-export type AdmitAnonymous = (exchange: Exchange) => AtOnce<Pick<Caller, "accountId">> | undefined;
+export type AdmitAnonymous = (exchange: Exchange) => AtOnce<Pick<WebCaller, "accountId">> | undefined;
 
 /** Creates the admission of clients without a key. */
 export function createAnonymous({ clock, allowed, rpm, rejected, ...deps }: AnonymousDeps): AdmitAnonymous {
@@ -38,7 +38,7 @@ export function createAnonymous({ clock, allowed, rpm, rejected, ...deps }: Anon
     return whenThere(limiter.admit(`address:${address}`, rpm()), (verdict) => judged(verdict, exchange));
   };
 
-  function judged(verdict: Verdict, { address, headers }: Exchange): Pick<Caller, "accountId"> {
+  function judged(verdict: Verdict, { address, headers }: Exchange): Pick<WebCaller, "accountId"> {
     headers["x-ratelimit-limit"] = String(verdict.limit);
     headers["x-ratelimit-remaining"] = String(verdict.remaining);
     headers["x-ratelimit-reset"] = String(verdict.resetSeconds);

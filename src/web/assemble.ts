@@ -16,7 +16,7 @@ import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobStore } from "../store/work/jobs.ts";
 import { createAnonymous } from "./anonymous.ts";
-import type { Caller } from "./caller.ts";
+import type { WebCaller } from "./caller.ts";
 import { crawlKind } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
@@ -39,8 +39,8 @@ export interface WebDeps {
   answers: AnswerStore;
   /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
-  authenticate(request: Request): AtOnce<Pick<Caller, "accountId">>;
-  admit(request: Request, exchange: Exchange): AtOnce<Pick<Caller, "accountId" | "keyId">>;
+  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
+  admit(request: Request, exchange: Exchange): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
   bodyLimits(): BodyLimits;
   /** Requests per minute that a client without a key may send. */
   anonymousRpm(): number;

@@ -1,7 +1,7 @@
 // Who asks for something from the web, and in which request. A function takes the members that it needs.
 
 /** A client of the web endpoints. */
-export interface Caller {
+export interface WebCaller {
   readonly accountId: string;
   readonly keyId: string;
   readonly requestId: string;
@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 /** A client that waits for a page. */
-export type PageCaller = Pick<Caller, "accountId" | "signal" | "explain">;
+export type PageCaller = Pick<WebCaller, "accountId" | "signal" | "explain">;
 
 /** A client that may start a job. */
-export type JobCaller = Omit<Caller, "explain">;
+export type JobCaller = Omit<WebCaller, "explain">;

@@ -7,7 +7,7 @@ import { ApiError } from "../base/errors.ts";
 import type { SentForm } from "../http/form.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
 import { wantsSocket } from "../http/web-socket.ts";
-import type { Caller, PageCaller } from "./caller.ts";
+import type { PageCaller, WebCaller } from "./caller.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
 import { cancelExtract, type ExtractJobsDeps, pollExtract, startExtract } from "./extract/jobs.ts";
@@ -22,11 +22,11 @@ import type { SinglePageDeps } from "./single-page.ts";
 /** What the endpoints need. */
 export interface WebRoutesDeps {
   /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<Pick<Caller, "accountId" | "keyId">>;
+  admit(request: Request): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
   /** The same, but a client without a key is admitted if its address is listed. */
-  admitSearcher(request: Request): AtOnce<Pick<Caller, "accountId">>;
+  admitSearcher(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<Pick<Caller, "accountId">>;
+  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
   /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** The scheme and host under which clients reach the gateway. */
@@ -174,7 +174,7 @@ function searchRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
 
 /** What the endpoints share: admission, and how failures are reported. */
 function createAnswering(deps: WebRoutesDeps) {
-  const admit = async (request: Request): Promise<Pick<Caller, "accountId" | "keyId">> => {
+  const admit = async (request: Request): Promise<Pick<WebCaller, "accountId" | "keyId">> => {
     try {
       return await deps.admit(request);
     } catch (error) {
@@ -203,7 +203,7 @@ function createAnswering(deps: WebRoutesDeps) {
     }
   };
   const answering =
-    (feature: WebFeature, answer: Answer<Required<Omit<Caller, "waitMs" | "explain">> & PageCaller>) =>
+    (feature: WebFeature, answer: Answer<Required<Omit<WebCaller, "waitMs" | "explain">> & PageCaller>) =>
     async ({ request }: { request: Request }) => {
       const { accountId, keyId } = await admit(request);
       const body = await deps.readJson(request);

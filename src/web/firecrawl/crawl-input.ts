@@ -1,7 +1,7 @@
 // Reads requests for a crawl or a batch, and defines which part of them is stored. Headers may be credentials, so they are not
 // stored but held in memory while the job runs.
 
-import type { Caller } from "../caller.ts";
+import type { WebCaller } from "../caller.ts";
 import { type Body, checkUrl, invalid, readBoolean, readInteger, readText, readTexts, readUrl } from "../params.ts";
 import type { ActionRules } from "./actions.ts";
 import { type PageOptions, readOptions } from "./options.ts";
@@ -42,7 +42,7 @@ export interface ReadJob<T> {
 }
 
 /** Who requests a job. */
-export interface JobOrigin extends Pick<Caller, "keyId" | "requestId"> {
+export interface JobOrigin extends Pick<WebCaller, "keyId" | "requestId"> {
   /** The requested options, given as headers, that have no effect here. */
   readonly unmet?: readonly string[];
 }

@@ -7,7 +7,7 @@ import { jsonInTurns } from "../../base/json-in-slices.ts";
 import type { SentForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
-import type { Caller, JobCaller } from "../caller.ts";
+import type { JobCaller, WebCaller } from "../caller.ts";
 import { readQuery } from "../crawl-jobs.ts";
 import type { ExtractJobsDeps } from "../extract/jobs.ts";
 import type { WebFeature } from "../failure.ts";
@@ -43,9 +43,9 @@ import { tellOfJob, type Watchers, type WatcherVersion } from "./watcher.ts";
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
   /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<Pick<Caller, "accountId" | "keyId">>;
+  admit(request: Request): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<Pick<Caller, "accountId">>;
+  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
   /** Reads the body as a JSON object. Throws 400, 408 or 413. */
   readJson(request: Request): Promise<Body>;
   /** Reads the body as a form. Throws 400, 408 or 413. */
