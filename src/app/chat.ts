@@ -6,7 +6,7 @@ import type { Flights } from "../base/flights.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
-import type { AttemptDeps } from "../gateway/centre/attempts.ts";
+import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import type { GatewayDeps } from "../gateway/centre/deps.ts";
 import { createGateway } from "../gateway/centre/pipeline.ts";
 import { createCompact } from "../gateway/endpoints/compact.ts";

@@ -1,4 +1,4 @@
-// The failures of an answer that has started: the closed list of codes that readers and relays report. gateway/centre/policy.ts
+// The failures of an answer that has started: the closed list of codes that readers and relays report. gateway/rules/policy.ts
 // decides what each means for the client and the provider's breaker.
 
 import type { ErrorCode } from "../base/errors.ts";

@@ -7,7 +7,7 @@ import type { KeyModels } from "../catalog/key-models.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { Config, TierId } from "../config/schema.ts";
 import type { Budgets } from "../gateway/admission/budgets.ts";
-import type { AttemptDeps } from "../gateway/centre/attempts.ts";
+import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { DecisionStore } from "../store/decisions/decisions.ts";

@@ -1,13 +1,19 @@
-// The architecture rules of the gateway's folders: the centre knows no stage, and stages are named in one list.
+// The architecture rules of the gateway's folders: the centre knows no feature, and stages are named in one list.
 
 import type { Rule } from "./rules.ts";
 import { importsOf } from "./source.ts";
 
-const STAGES = "src/gateway/stages/";
-const LIST = `${STAGES}index.ts`;
+const GATEWAY = "src/gateway/";
+const STAGES = `${GATEWAY}stages/`;
+/** The folders that every feature may use. */
+const CENTRAL = ["centre", "calls", "rules", "usage", "admission"].map((name) => `${GATEWAY}${name}/`);
+/** The folders of features. */
+const FEATURES = ["stages", "endpoints", "inner"].map((name) => `${GATEWAY}${name}/`);
 
-/** A rule over the imports of stages by the files that `where` accepts. */
-function stageRule(name: string, where: (path: string) => boolean, refuse: (target: string) => boolean): Rule {
+const isIn = (folders: readonly string[], path: string) => folders.some((folder) => path.startsWith(folder));
+
+/** A rule over the imports of features by the files that `where` accepts. */
+function featureRule(name: string, where: (path: string) => boolean, refuse: (target: string) => boolean): Rule {
   return {
     name,
     check(files) {
@@ -16,7 +22,7 @@ function stageRule(name: string, where: (path: string) => boolean, refuse: (targ
         .filter(where)
         .flatMap((path) =>
           importsOf(path, files.get(path) ?? "").flatMap(({ target }) =>
-            target?.startsWith(STAGES) === true && refuse(target) ? [`${path} imports ${target}`] : [],
+            target !== undefined && isIn(FEATURES, target) && refuse(target) ? [`${path} imports ${target}`] : [],
           ),
         );
       return { looked: read.length, violations };
@@ -24,14 +30,14 @@ function stageRule(name: string, where: (path: string) => boolean, refuse: (targ
   };
 }
 
-export const centreKnowsNoStage = stageRule(
-  "the gateway's centre imports no stage",
-  (path) => path.startsWith("src/gateway/centre/"),
+export const centreKnowsNoFeature = featureRule(
+  "the gateway's centre imports no stage, endpoint or inner caller",
+  (path) => isIn(CENTRAL, path),
   () => true,
 );
 
-export const stagesAreListed = stageRule(
+export const stagesAreListed = featureRule(
   "a stage is named in the list of stages alone",
-  (path) => path !== LIST,
-  (target) => target.endsWith("/stage.ts"),
+  (path) => path !== `${STAGES}index.ts`,
+  (target) => target.startsWith(STAGES) && target.endsWith("/stage.ts"),
 );

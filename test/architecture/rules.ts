@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
-import { centreKnowsNoStage, stagesAreListed } from "./gateway-rules.ts";
+import { centreKnowsNoFeature, stagesAreListed } from "./gateway-rules.ts";
 import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
@@ -355,7 +355,7 @@ export const RULES: readonly Rule[] = [
   importStyle,
   circles,
   wireMeetsUpstream,
-  centreKnowsNoStage,
+  centreKnowsNoFeature,
   stagesAreListed,
   sql,
   engines,

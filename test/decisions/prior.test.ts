@@ -18,7 +18,7 @@ import { logprobs } from "../../src/decisions/backends/logprobs.ts";
 import { Priors, type PriorsDeps } from "../../src/decisions/backends/prior.ts";
 import { seeded } from "../../src/decisions/calibration/metrics.ts";
 import { massReason, probeEngine } from "../../src/decisions/models/engine-probe.ts";
-import { clientGone } from "../../src/gateway/centre/request-deadline.ts";
+import { clientGone } from "../../src/gateway/calls/request-deadline.ts";
 
 /** The model prefers both ends of the list. Asking in two orders does not cancel this. */
 const ends = (at: number, count: number) => (at === 0 || at === count - 1 ? 1.5 : 0);

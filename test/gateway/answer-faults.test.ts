@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ERRORS } from "../../src/base/errors.ts";
 import { ANSWER_FAULTS, type AnswerFaultCode } from "../../src/chat/answer-fault.ts";
-import { clientError, faultOfAnswer, mayRetry, mayTryElsewhere } from "../../src/gateway/centre/policy.ts";
+import { clientError, faultOfAnswer, mayRetry, mayTryElsewhere } from "../../src/gateway/rules/policy.ts";
 import { outcomeOfFault } from "../../src/upstream/breaker.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type DialectName, KINDS, say } from "../support/fake-model.ts";

@@ -4,7 +4,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
-import { mayTryElsewhere } from "../../gateway/centre/policy.ts";
+import { mayTryElsewhere } from "../../gateway/rules/policy.ts";
 import { Breaker, type BreakerSettings } from "../../upstream/breaker.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { DecisionRoute } from "./backend.ts";

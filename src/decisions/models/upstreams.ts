@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/schema.ts";
-import { type AttemptDeps, tryRoutes } from "../../gateway/centre/attempts.ts";
+import { type AttemptDeps, tryRoutes } from "../../gateway/calls/attempts.ts";
 import { fetchAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import { openaiChat } from "../../upstream/dialects/openai-chat/dialect.ts";

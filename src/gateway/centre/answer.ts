@@ -5,8 +5,8 @@ import { isRecord } from "../../base/json-object.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
 import { usageRecord } from "../usage/meter.ts";
-import type { RouteAttempt } from "./route-call.ts";
 import type { BodyMembers, ChatTurn, CompleteAnswer, EventListener, HearEvent, StageRun, Target } from "./stage.ts";
 
 export interface AnswerDeps {

@@ -7,9 +7,9 @@ import type { Provider } from "../../upstream/provider.ts";
 import { conversationIdOf } from "../../wire/responses/conversation.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import { inClientTerms } from "../rules/client-terms.ts";
+import { allowedDefaults, type Defaults, defaultsFor, isOwnDefault, tellAnswerFault } from "../rules/policy.ts";
 import { refuseUntranslatable } from "../rules/untranslatable.ts";
 import { usageSettler } from "../usage/meter.ts";
-import { allowedDefaults, type Defaults, defaultsFor, isOwnDefault, tellAnswerFault } from "./policy.ts";
 import type { BodyMembers, ChatTurn, EventListener, Target } from "./stage.ts";
 
 /** Whether the client's bytes may be sent unchanged, because both sides speak the same protocol. */

@@ -7,7 +7,7 @@ import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Admit } from "../admission/admit.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { EndUsers } from "../admission/end-users.ts";
-import type { AttemptDeps } from "./attempts.ts";
+import type { AttemptDeps } from "../calls/attempts.ts";
 import type { Stage } from "./stage.ts";
 
 /** What the pipeline needs from the rest of the program. */

@@ -3,7 +3,7 @@
 //
 // The one table of retries, from the outside in:
 // * spread.ts: the request's models, until one answers;
-// * attempts.ts: the model's routes, in rounds, and the credentials of each;
+// * calls/attempts.ts: the model's routes, in rounds, and the credentials of each;
 // * walk.ts, `onRoute`: the same route once more, with what a stage changed after a failure (`StageRun.again`).
 
 import { resolveModel } from "../../catalog/resolve.ts";

@@ -9,9 +9,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { RoutingOptions } from "../../wire/format.ts";
+import { defaultsFor } from "../rules/policy.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { defaultsFor } from "./policy.ts";
 import type { Answer } from "./stage.ts";
 import { type AskedRequest, decodeOptions, modelFor } from "./turn.ts";
 

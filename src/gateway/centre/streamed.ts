@@ -10,6 +10,11 @@ import { withKey } from "../../upstream/ask.ts";
 import { outcomeOfFault } from "../../upstream/breaker.ts";
 import type { EventReader } from "../../upstream/dialect.ts";
 import type { FaultKind } from "../../upstream/fault.ts";
+import { tryRoutes } from "../calls/attempts.ts";
+import { type LiveAnswer, openLive } from "../calls/open-stream.ts";
+import { clientGone } from "../calls/request-deadline.ts";
+import type { AttemptEnd, RouteAttempt } from "../calls/route-call.ts";
+import { kindOfCode } from "../rules/policy.ts";
 import { usageSettler } from "../usage/meter.ts";
 import {
   answerCompleted,
@@ -21,13 +26,8 @@ import {
   noteRoute,
   spend,
 } from "./answer.ts";
-import { tryRoutes } from "./attempts.ts";
 import { identityOf, isLossless, isRelayed, openingOf, writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { type LiveAnswer, openLive } from "./open-stream.ts";
-import { kindOfCode } from "./policy.ts";
-import { clientGone } from "./request-deadline.ts";
-import type { AttemptEnd, RouteAttempt } from "./route-call.ts";
 import type { Answer, ChatTurn, StageRun } from "./stage.ts";
 import { Translation } from "./translation.ts";
 import { tryOptions } from "./turn.ts";

@@ -6,9 +6,9 @@ import type { ChatRequest } from "../../chat/request.ts";
 import { traceHeaders } from "../../telemetry/span.ts";
 import type { DecodeOptions } from "../../wire/format.ts";
 import type { Caller } from "../admission/caller.ts";
+import type { CallTrace } from "../calls/route-call.ts";
+import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { checkAgainstModel, refuseImages } from "./policy.ts";
-import type { CallTrace } from "./route-call.ts";
 import type { ChatTurn, ClientRequest } from "./stage.ts";
 
 const NO_MEMBERS = {};

@@ -2,10 +2,10 @@
 
 import type { AtOnce } from "../../base/at-once.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
 import { NO_RUNS } from "./answer.ts";
 import { buildRequest } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { RouteAttempt } from "./route-call.ts";
 import { type Change, type ChatTurn, changed, type Stage, type StageAnswer, type StageRun } from "./stage.ts";
 
 /** A turn as the stages left it. */

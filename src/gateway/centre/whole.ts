@@ -9,6 +9,10 @@ import { type NameRules, ToolRestorer } from "../../chat/tools.ts";
 import { fetchAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import { tryRoutes } from "../calls/attempts.ts";
+import { withinDeadline } from "../calls/request-deadline.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
+import { faultOfAnswer, faultOfReading } from "../rules/policy.ts";
 import { usageOfAnswer } from "../usage/meter.ts";
 import {
   answerCompleted,
@@ -21,12 +25,8 @@ import {
   noteRoute,
   spend,
 } from "./answer.ts";
-import { tryRoutes } from "./attempts.ts";
 import { identityOf, isRelayed, openingOf, writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { faultOfAnswer, faultOfReading } from "./policy.ts";
-import { withinDeadline } from "./request-deadline.ts";
-import type { RouteAttempt } from "./route-call.ts";
 import type { Answer, BodyMembers, ChatTurn, EventListener, HearEvent, StageRun } from "./stage.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";

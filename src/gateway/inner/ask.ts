@@ -12,9 +12,9 @@ import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
-import { type AttemptDeps, tryRoutes } from "../centre/attempts.ts";
-import { faultOfAnswer, faultOfReading } from "../centre/policy.ts";
-import type { RouteAttempt } from "../centre/route-call.ts";
+import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
+import { faultOfAnswer, faultOfReading } from "../rules/policy.ts";
 import { usageOfAnswer, usageRecord } from "../usage/meter.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
 

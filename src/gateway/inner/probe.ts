@@ -6,9 +6,9 @@ import { resolveModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { fetchAnswer } from "../../upstream/ask.ts";
-import { type AttemptDeps, tryRoutes } from "../centre/attempts.ts";
-import { faultOfAnswer } from "../centre/policy.ts";
-import type { RouteAttempt } from "../centre/route-call.ts";
+import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
+import { faultOfAnswer } from "../rules/policy.ts";
 import { usageOfAnswer, usageRecord } from "../usage/meter.ts";
 
 export interface ProbeDeps extends AttemptDeps {

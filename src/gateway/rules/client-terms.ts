@@ -7,7 +7,7 @@ import { ForeignMedia, ForeignPiece } from "../../upstream/foreign.ts";
 import { clientName, locate, locateText } from "../../wire/client-names.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import { unreadMembers } from "../../wire/unread.ts";
-import { historyParam } from "../centre/policy.ts";
+import { historyParam } from "./policy.ts";
 
 export interface ClientTerms {
   format: WireFormat;

@@ -5,7 +5,7 @@ import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts"
 import { asksForLongCache } from "../../chat/cache-marks.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
 import { countTokens } from "../../tokens/count.ts";
-import type { Defaults } from "../centre/policy.ts";
+import type { Defaults } from "../rules/policy.ts";
 import { promptText } from "./meter.ts";
 
 /** Other vendors' vocabularies split a text into up to this many times as many tokens. */

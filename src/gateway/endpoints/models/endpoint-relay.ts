@@ -16,9 +16,9 @@ import { openaiError } from "../../../upstream/dialects/openai-error.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import { answerFault } from "../../../upstream/fault-words.ts";
 import { OutputText } from "../../../upstream/output-text.ts";
+import type { RouteAttempt } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
-import { clientError, faultOfAnswer, mayTryElsewhere } from "../../centre/policy.ts";
-import type { RouteAttempt } from "../../centre/route-call.ts";
+import { clientError, faultOfAnswer, mayTryElsewhere } from "../../rules/policy.ts";
 import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
 
 interface Relayed {

@@ -1,8 +1,8 @@
 // Reserves the most that a request may cost in its caller's budgets.
 
 import type { Budgets } from "../../admission/budgets.ts";
-import { defaultsFor } from "../../centre/policy.ts";
 import type { Stage, StageRun } from "../../centre/stage.ts";
+import { defaultsFor } from "../../rules/policy.ts";
 import { worstCaseMicros } from "../../usage/worst-case.ts";
 
 /** Creates the stage. A request that is one of several has the reservation of all of them already. */

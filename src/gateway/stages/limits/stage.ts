@@ -2,9 +2,9 @@
 
 import type { ModelRoute } from "../../../catalog/models.ts";
 import type { Provider } from "../../../upstream/provider.ts";
-import { checkAgainstModel, historyParam, lowered, refuseImages } from "../../centre/policy.ts";
 import type { ChatTurn, Stage } from "../../centre/stage.ts";
 import { refuseTooLong } from "../../rules/context-window.ts";
+import { checkAgainstModel, historyParam, lowered, refuseImages } from "../../rules/policy.ts";
 
 /** Checks what was inserted, and lowers an output limit. */
 export const limitsStage: Stage = {

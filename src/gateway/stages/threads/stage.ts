@@ -4,7 +4,6 @@ import { ApiError } from "../../../base/errors.ts";
 import type { ModelRoute } from "../../../catalog/models.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
-import { clientError } from "../../centre/policy.ts";
 import {
   type BodyMembers,
   type Change,
@@ -14,6 +13,7 @@ import {
   type Stage,
   type StageRun,
 } from "../../centre/stage.ts";
+import { clientError } from "../../rules/policy.ts";
 import type { GatewayThread, GatewayThreads } from "./gateway-threads.ts";
 import {
   refusesThread,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { orderRoutes } from "../../../src/gateway/centre/order.ts";
+import { orderRoutes } from "../../../src/gateway/calls/order.ts";
 
 const route = (provider: string, priority = 1, weight = 1) => ({ provider, priority, weight });
 

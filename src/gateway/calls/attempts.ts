@@ -12,8 +12,8 @@ import type { Breakers } from "../../upstream/breakers.ts";
 import { dialectFor } from "../../upstream/dialect-choice.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import { clientError, mayRetry, mayTryElsewhere } from "../rules/policy.ts";
 import { orderRoutes } from "./order.ts";
-import { clientError, mayRetry, mayTryElsewhere } from "./policy.ts";
 import { type CallTrace, RouteAttempt } from "./route-call.ts";
 
 export interface AttemptDeps {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withinDeadline } from "../../../src/gateway/centre/request-deadline.ts";
+import { withinDeadline } from "../../../src/gateway/calls/request-deadline.ts";
 
 const requestOf = (signal: AbortSignal) => new Request("http://localhost/", { signal });
 /** Rejects when the signal is aborted, with its reason. */

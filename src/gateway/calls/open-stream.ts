@@ -7,7 +7,7 @@ import { BodyReader, callProvider } from "../../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
-import { faultOfAnswer } from "./policy.ts";
+import { faultOfAnswer } from "../rules/policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
 /** Maximum size of the buffer before content arrives; no real answer has such a long opening. */
