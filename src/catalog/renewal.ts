@@ -127,7 +127,14 @@ export function createKnownModels(deps: {
     const now = markOf(config);
     if (now === seen) return;
     seen = now;
-    lookUp = await loadKnownModels(config, deps.failed);
+    let isRead = true;
+    const found = await loadKnownModels(config, (error) => {
+      isRead = false;
+      deps.failed?.(error);
+    });
+    // A file that is being written in place must not take away the prices that are known.
+    if (!isRead && lookUp !== undefined) return;
+    lookUp = found;
     deps.changed();
   };
   const renew = async () => {

@@ -4,24 +4,53 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKnownModels } from "../../src/catalog/renewal.ts";
 
-test("a file that cannot even be looked at is reported, and what the program knows stays in force", async () => {
+type Config = ReturnType<Parameters<typeof createKnownModels>[0]["config"]>;
+const OPENAI = "https://api.openai.com/v1";
+
+/** The known models with the operator's file `name`, and the failures in their order. */
+function knownWith(name: string) {
   const dataDir = mkdtempSync(join(tmpdir(), "sallyport-prices-"));
-  writeFileSync(join(dataDir, "file"), "");
+  const file = join(dataDir, name);
   const failures: unknown[] = [];
-  const config = {
-    catalog: { prices: { file: join(dataDir, "file", "prices.json"), url: "", intervalMs: 0 } },
-    dataDir,
-    providers: [{ kind: "openai" }],
-  };
+  let failed = Promise.withResolvers<void>();
+  const config = { catalog: { prices: { file, url: "", intervalMs: 0 } }, dataDir, providers: [{ kind: "openai" }] };
   const known = createKnownModels({
-    config: () => config as unknown as ReturnType<Parameters<typeof createKnownModels>[0]["config"]>,
+    config: () => config as unknown as Config,
     changed: () => undefined,
-    failed: (error) => failures.push(error),
+    failed(error) {
+      failures.push(error);
+      failed.resolve();
+      failed = Promise.withResolvers();
+    },
   });
+  return { known, file, dataDir, failures, nextFailure: () => failed.promise };
+}
+
+test("a file that cannot even be looked at is reported, and what the program knows stays in force", async () => {
+  const { known, dataDir, failures } = knownWith("file/prices.json");
+  writeFileSync(join(dataDir, "file"), "");
   try {
     await known.start();
-    expect(known.find("https://api.openai.com/v1", "gpt-4o")).toBeDefined();
+    expect(known.find(OPENAI, "gpt-4o")).toBeDefined();
     expect(failures).toEqual([expect.objectContaining({ message: expect.stringContaining("ENOTDIR") })]);
+  } finally {
+    known.stop();
+  }
+});
+
+test("a list that is found half written takes no price away", async () => {
+  const { known, file, nextFailure } = knownWith("prices.json");
+  const text = JSON.stringify({ models: [{ vendor: "openai", id: "gpt-9-nova", prices: { input: 3, output: 12 } }] });
+  writeFileSync(file, text);
+  try {
+    await known.start();
+    const failed = nextFailure();
+    writeFileSync(file, text.slice(0, -9));
+    known.reconfigure();
+    await failed;
+    // What follows a failure runs before the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(known.find(OPENAI, "gpt-9-nova")?.prices).toEqual({ input: 3, output: 12 });
   } finally {
     known.stop();
   }
