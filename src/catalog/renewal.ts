@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { loadMetadata, type MetadataLookup } from "./metadata.ts";
@@ -109,6 +110,7 @@ function readFrom(text: string, source: string): Renewed {
  */
 export function createKnownModels(deps: {
   config(): RenewalConfig & Pick<Config, "providers">;
+  clock: Clock;
   /** Called when other metadata is known. */
   changed(): void;
   /** Called when the renewed list could not be read or fetched. */
@@ -144,14 +146,16 @@ export function createKnownModels(deps: {
     } catch (error) {
       if (!abort.signal.aborted) deps.failed?.(error);
     }
+    if (!abort.signal.aborted) schedule(deps.config().catalog.prices.intervalMs);
   };
-  const schedule = () => {
-    clearInterval(fetching);
+  const schedule = (afterMs: number) => {
+    clearTimeout(fetching);
     const { url, intervalMs } = deps.config().catalog.prices;
     if (url === "" || intervalMs === 0) return;
-    fetching = setInterval(renew, intervalMs);
+    fetching = setTimeout(renew, afterMs);
     fetching.unref();
   };
+  const scheduleDue = () => schedule(dueMs(deps.config(), deps.clock.now()));
   return {
     /** The metadata of a vendor's model, as far as it has been loaded. */
     find: (baseUrl: string, model: string) => lookUp?.(baseUrl, model),
@@ -160,19 +164,26 @@ export function createKnownModels(deps: {
       abort = new AbortController();
       looking = setInterval(look, LOOK_MS);
       looking.unref();
-      schedule();
+      scheduleDue();
       return look();
     },
     reconfigure() {
-      schedule();
+      scheduleDue();
       void look();
     },
     stop() {
       abort.abort();
       clearInterval(looking);
-      clearInterval(fetching);
+      clearTimeout(fetching);
     },
   };
+}
+
+/** When the kept list is older than the interval. A program that runs for less than one would otherwise never fetch it. */
+function dueMs({ catalog, dataDir }: RenewalConfig, nowMs: number): number {
+  const { intervalMs } = catalog.prices;
+  const keptMs = statSync(join(dataDir, KEPT_FILE), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+  return Math.min(intervalMs, Math.max(0, keptMs + intervalMs - nowMs));
 }
 
 /** Changes with the file that is in force. If it cannot be looked at, reading it says why. */

@@ -53,6 +53,7 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   const wellKnown = createKnownModels({
     config: deps.config,
+    clock: deps.clock,
     failed: deps.renewalFailed,
     changed: () => tellChange(),
   });

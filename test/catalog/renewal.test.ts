@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../src/base/clock.ts";
 import { createKnownModels } from "../../src/catalog/renewal.ts";
 
 type Config = ReturnType<Parameters<typeof createKnownModels>[0]["config"]>;
@@ -16,6 +17,7 @@ function knownWith(name: string) {
   const config = { catalog: { prices: { file, url: "", intervalMs: 0 } }, dataDir, providers: [{ kind: "openai" }] };
   const known = createKnownModels({
     config: () => config as unknown as Config,
+    clock: systemClock,
     changed: () => undefined,
     failed(error) {
       failures.push(error);
@@ -53,5 +55,46 @@ test("a list that is found half written takes no price away", async () => {
     expect(known.find(OPENAI, "gpt-9-nova")?.prices).toEqual({ input: 3, output: 12 });
   } finally {
     known.stop();
+  }
+});
+
+test.each<[string, number | undefined, boolean]>([
+  ["none was kept", undefined, true],
+  ["the kept one is older than the interval", 25, true],
+  ["the kept one is newer", 1, false],
+])("at a start a list is fetched if it is due: %s", async (_name, hours, isFetched) => {
+  const dataDir = mkdtempSync(join(tmpdir(), "sallyport-prices-"));
+  const list = (input: number) => ({ models: [{ vendor: "openai", id: "gpt-9-nova", prices: { input, output: 12 } }] });
+  const kept = join(dataDir, "prices.json");
+  if (hours !== undefined) {
+    writeFileSync(kept, JSON.stringify(list(1)));
+    const then = new Date(systemClock.now() - hours * 3_600_000);
+    utimesSync(kept, then, then);
+  }
+  let asked = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      asked += 1;
+      return Response.json(list(2));
+    },
+  });
+  const renewed = Promise.withResolvers<void>();
+  const prices = { file: "", url: server.url.href, intervalMs: 24 * 3_600_000 };
+  const known = createKnownModels({
+    config: () => ({ catalog: { prices }, dataDir, providers: [{ kind: "openai" }] }) as unknown as Config,
+    clock: systemClock,
+    changed() {
+      if (known.find(OPENAI, "gpt-9-nova")?.prices?.input === (isFetched ? 2 : 1)) renewed.resolve();
+    },
+  });
+  try {
+    await known.start();
+    await renewed.promise;
+    expect(asked).toBe(isFetched ? 1 : 0);
+  } finally {
+    known.stop();
+    await server.stop(true);
   }
 });
