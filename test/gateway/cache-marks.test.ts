@@ -218,6 +218,14 @@ test.each(Object.keys(OPENAI))("OpenAI's markers of %s", async (path) => {
   expect(elsewhere.marks).toHaveLength(3);
   expect([elsewhere.top, elsewhere.dropped]).toEqual([undefined, ["prompt_cache_options"]]);
 
+  // What is not of the documented form cannot be followed, and an empty object states nothing.
+  for (const [options, dropped] of [
+    ["12h", ["prompt_cache_options"]],
+    [{}, []],
+  ] as const) {
+    expect((await ask("claude", { prompt_cache_options: options })).dropped).toEqual([...dropped]);
+  }
+
   for (const model of ["gemini", isChat ? "gpt-old" : "compatible"]) {
     const lost = await ask(model);
     expect([model, lost.marks, lost.dropped]).toEqual([model, [], ["prompt_cache_breakpoint"]]);

@@ -1,6 +1,7 @@
 // Prompt caching at Anthropic, for clients of protocols whose vendor caches in another way: OpenAI places a breakpoint at the end
 // by itself unless told otherwise, and its clients may mark further ones.
 
+import { isRecord } from "../../../base/json-object.ts";
 import { asCacheControl, isBreakpoint } from "../../../chat/cache-marks.ts";
 import type { CacheControl, ChatRequest } from "../../../chat/request.ts";
 import type { RequestContext } from "../../dialect.ts";
@@ -16,15 +17,16 @@ const MARKS_MAX = 4;
  */
 export function placeMarks(
   body: Record<string, unknown>,
-  { chat, ctx, options }: { chat: ChatRequest; ctx: RequestContext; options: Loose },
+  { chat, ctx, given }: { chat: ChatRequest; ctx: RequestContext; given: unknown },
 ): boolean {
+  const options = asRecord(given);
   const isImplicit = options["mode"] !== "explicit";
   const whole = isImplicit && shouldCache(chat, ctx);
   const automatic = asCacheControl({ mode: "explicit" }, options["ttl"]);
   if (whole) body["cache_control"] = automatic;
   convertMarks(body, options["ttl"], whole ? automatic : undefined);
-  const isGiven = Object.keys(options).length > 0;
-  return isGiven && isImplicit && ctx.quirks.automatic_cache !== true;
+  if (given === undefined || !isRecord(given)) return given !== undefined;
+  return Object.keys(given).length > 0 && isImplicit && ctx.quirks.automatic_cache !== true;
 }
 
 /**

@@ -95,10 +95,10 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   const at: AnthropicWriting = { chat, facts, turns, body, maxTokens, dropped, cutAt: [] };
   WRITER.reasoning(body, at);
   WRITER.parameters(body, at);
-  const { prompt_cache_options: options } = WRITER.carried(at);
+  const { prompt_cache_options: given } = WRITER.carried(at);
   const named = anthropicEndUser(asRecord(body["metadata"]), ctx);
   if (named !== undefined) body["metadata"] = named;
-  if (placeMarks(body, { chat, ctx, options: asRecord(options) })) dropped.add("prompt_cache_options");
+  if (placeMarks(body, { chat, ctx, given })) dropped.add("prompt_cache_options");
   if (ctx.stream) body["stream"] = true;
   const refused = refusedFor(ctx, chat.reasoning);
   if (refused.includes("stop_sequences")) at.cutAt.push(...((body["stop_sequences"] as string[] | undefined) ?? []));
