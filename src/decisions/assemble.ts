@@ -7,6 +7,7 @@ import type { KeyModels } from "../catalog/key-models.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { Config, TierId } from "../config/schema.ts";
 import type { Budgets } from "../gateway/admission/budgets.ts";
+import type { EndUsers } from "../gateway/admission/end-users.ts";
 import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
@@ -42,6 +43,8 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   requestTimeoutMs(): number;
   isChatModel(id: string): boolean;
   record(usage: UsageRecord): void;
+  /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
+  endUserOf?: EndUsers;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -163,6 +166,7 @@ function routesDepsOf(
     record: deps.record,
     costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
     clock: deps.clock,
+    endUserOf: deps.endUserOf ?? (() => undefined),
   };
 }
 

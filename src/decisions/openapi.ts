@@ -252,6 +252,12 @@ const OPENAI: ApiEndpoint = {
           ),
           { minItems: 1, maxItems: 400 },
         ),
+        safety_identifier: Type.Optional(
+          Type.Union([Type.String(), Type.Null()], {
+            description:
+              "A hashed identifier of your end user, for the provider. If it has more than 64 characters, it is ignored.",
+          }),
+        ),
       },
       { $id: "OpenaiDecisionRequest", additionalProperties: true },
     ),

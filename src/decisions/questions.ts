@@ -32,6 +32,8 @@ export interface DecisionRequest {
   readonly state: Content;
   readonly questions: readonly Question[];
   readonly names: ParamNames;
+  /** The client's own name of its user, for the provider. */
+  readonly endUser?: string | undefined;
 }
 
 /** The names of parameters in the client's format, for errors. */

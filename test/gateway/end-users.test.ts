@@ -11,6 +11,8 @@ import { startUpstream } from "../support/upstream.ts";
 type Json = Record<string, unknown>;
 
 const upstream = startUpstream((received) => {
+  if (received.path.endsWith("/decisions"))
+    return Response.json({ answers: [{ type: "predicate", name: "q", probability: 1 }] });
   if (received.path.endsWith("/images/generations")) return Response.json({ created: 1, data: [{ b64_json: "" }] });
   return say(received, { text: "ok" });
 });
@@ -33,14 +35,33 @@ const PROVIDERS: Readonly<Record<string, { config: Json; member?: string }>> = {
   "gemini-on": { config: { kind: "gemini", end_users: "account" } },
 };
 const names = Object.keys(PROVIDERS);
+/** Providers that answer decisions, the kind of the decision model, and the member in which each names end users. */
+const DECIDERS: Readonly<Record<string, { config?: Json; backend: string; member?: string }>> = {
+  openai: { backend: "openai-decisions", member: "safety_identifier" },
+  "openai-off": { backend: "openai-decisions" },
+  "openai-decisions": { config: { preset: "openai" }, backend: "openai-decisions", member: "safety_identifier" },
+  "decisions-elsewhere": { config: {}, backend: "openai-decisions" },
+  "decisions-on": { config: { end_users: "account" }, backend: "openai-decisions", member: "safety_identifier" },
+  "openai-responses": { backend: "verbalized", member: "safety_identifier" },
+  "anthropic-on": { backend: "verbalized", member: "user_id" },
+};
 const app = await startTestApp({
   config: {
     providers: Object.fromEntries(
-      names.map((name) => [
-        name,
-        { ...PROVIDERS[name]?.config, base_url: upstream.baseUrl, api_key: "k", discover: false },
-      ]),
+      [
+        ...names.map((name) => [name, PROVIDERS[name]?.config] as const),
+        ...Object.entries(DECIDERS).flatMap(([name, { config }]) =>
+          config === undefined ? [] : [[name, { ...config, kind: "openai-decisions" }] as const],
+        ),
+      ].map(([name, config]) => [name, { ...config, base_url: upstream.baseUrl, api_key: "k", discover: false }]),
     ),
+    decisions: {
+      models: Object.entries(DECIDERS).map(([provider, { backend: kind }]) => ({
+        id: `${provider}-1.0.0`,
+        tier: "free",
+        backend: { kind, routes: [{ provider, model: "up" }] },
+      })),
+    },
     models: [
       ...names.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
       ...["openai", "openai-off"].map((id) => ({
@@ -150,4 +171,23 @@ test("pictures", async () => {
   });
   expect(await sent("openai-image", "/v1/images/generations", { ...body, user: "alice" })).toEqual({ user: "alice" });
   expect(await sent("openai-off-image", "/v1/images/generations", body)).toEqual({});
+});
+
+test.each(Object.keys(DECIDERS))("decisions over %s", async (provider) => {
+  const member = DECIDERS[provider]?.member;
+  const model = `${provider}-1.0.0`;
+  const question = { instructions: "Is it?" };
+  const members = async (path: string, body: Json): Promise<Json> => {
+    upstream.received.length = 0;
+    await (await app.post(path, { model, ...body })).text();
+    const { safety_identifier, user, metadata } = upstream.received[0]?.json ?? {};
+    expect(upstream.received.length).toBeGreaterThan(0);
+    return JSON.parse(JSON.stringify({ safety_identifier, user, ...(metadata as Json) })) as Json;
+  };
+  const own = await members("/v1/systemone", { state: "s", questions: { q: { type: "noul", ...question } } });
+  expect(own).toEqual(member === undefined ? {} : { [member]: expect.stringMatching(NAME) });
+  const input = { input: "s", questions: [{ type: "predicate", name: "q", ...question }] };
+  expect(await members("/v1/decisions", input)).toEqual(own);
+  const named = await members("/v1/decisions", { ...input, safety_identifier: "alice" });
+  expect(named).toEqual({ [member ?? "safety_identifier"]: "alice" });
 });

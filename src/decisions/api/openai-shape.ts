@@ -50,7 +50,15 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
     questions: read.map((one) => one.question),
     asked: read.map((one) => one.asked),
     names: namesFor(read.map((one) => one.question)),
+    endUser: endUserIn(body),
   };
+}
+
+/** The limit of OpenAI's own endpoint. */
+const END_USER_CHARS_MAX = 64;
+
+function endUserIn({ safety_identifier: name }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof name === "string" && name !== "" && name.length <= END_USER_CHARS_MAX ? name : undefined;
 }
 
 /** Maps `questions.2.criteria.NAME` to `questions[2].choices[1]`. A question's key is its index. */

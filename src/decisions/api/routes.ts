@@ -11,6 +11,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
+import type { EndUsers } from "../../gateway/admission/end-users.ts";
 import { clientGone, withinDeadline } from "../../gateway/calls/request-deadline.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
 import type { WireTap } from "../../http/exchange.ts";
@@ -80,6 +81,8 @@ export interface DecisionRoutesDeps {
   /** The cost of an answered request, in micro-dollars. */
   costMicros(decision: DecisionCost, version: DecisionVersion): number;
   clock: Clock;
+  /** The name of a caller for a provider that is told who its requests are from. */
+  endUserOf: EndUsers;
 }
 
 /** Creates the endpoints. */
@@ -188,7 +191,7 @@ async function answer<R extends DecisionRequest>(
   if (caller.budgets !== undefined) {
     await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
   }
-  const decision = await withDeadline(request, { ...deps, account: caller.accountId }, async (deadline) => {
+  const decision = await withDeadline(request, { ...deps, caller, asked }, async (deadline) => {
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {
       const made = await decide(version, asked, deps.upstream(version, deadline), deps.priors);
@@ -259,7 +262,7 @@ async function versionFor(id: string, caller: DecisionCaller, deps: DecisionRout
 /** Aborts the calls when the client leaves, at the deadline, and when the answer is complete or has failed. */
 async function withDeadline<T>(
   request: Request,
-  deps: DecisionRoutesDeps & { readonly account: string },
+  { caller, asked, ...deps }: DecisionRoutesDeps & { readonly caller: DecisionCaller; readonly asked: DecisionRequest },
   work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
   const { span, failedRoutes, wire } = deps.exchangeOf(request);
@@ -269,7 +272,10 @@ async function withDeadline<T>(
   try {
     // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.
     return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
-      work({ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace, account: deps.account }),
+      work({
+        ...{ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace, account: caller.accountId },
+        endUserOf: (provider) => asked.endUser ?? deps.endUserOf(caller, provider),
+      }),
     );
   } finally {
     // Aborts the other calls of a request that has failed.

@@ -71,10 +71,13 @@ export interface ChatCallResult {
  * parses an answer; if it throws `NonsenseAnswer`, the next route is tried.
  */
 export interface Upstream {
-  /** Makes a JSON call. `server` is the kind of server behind a route, if it is known. */
+  /**
+   * Makes a JSON call. `server` is the kind of server behind a route, if it is known, and `endUser` the name of the user if the
+   * provider is told it.
+   */
   post<T>(
     path: string,
-    body: (route: DecisionRoute, server: DecisionFacts) => Readonly<Record<string, unknown>>,
+    body: (route: DecisionRoute, server: DecisionFacts, endUser?: string) => Readonly<Record<string, unknown>>,
     read: (answer: PostResult) => T,
   ): Promise<T>;
   /** Makes a chat call. `tokens`: tokens to score in addition to the most probable ones. */

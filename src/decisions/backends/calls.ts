@@ -58,6 +58,8 @@ export interface CallDeadline {
   readonly trace?: CallTrace;
   /** The account that the calls are made for. */
   readonly account?: string;
+  /** The name of the user for a provider that is told who its requests are from. */
+  endUserOf?(provider: Provider): string | undefined;
   /** Whether the upstream names another version than the one that was asked for, whose answer is then not used. */
   isOther?(route: DecisionRoute, upstreamModel: string): boolean;
 }
@@ -85,7 +87,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
         const request = {
           path: route.path || path,
           headers: { ...headers },
-          body: JSON.stringify(bodyFor(route, provider.card.decisions ?? {})),
+          body: JSON.stringify(bodyFor(route, provider.card.decisions ?? {}, deadline.endUserOf?.(provider))),
           dropped: [],
         };
         const text = await deps.send(withDecisionFaults(provider), request, deadline.signal);
@@ -105,6 +107,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
           quirks: provider.quirks,
           supportsReasoning: false,
           maxOutputTokens: chat.maxTokens ?? 1,
+          endUser: deadline.endUserOf?.(provider),
           clientHeaders: {},
         });
         const path = route.path || request.path;
@@ -227,14 +230,15 @@ function withoutThinking({ card, quirks, dialect }: Provider): Readonly<Record<s
  */
 export function decisionProvider(config: ProviderConfig, chat: Dialect): Provider | undefined {
   if (kindFacts(config.kind).dialect !== undefined) return undefined;
+  const card = decisionCard(config.preset ?? config.kind, chat.name);
   return {
     name: config.name,
     dialect: { ...chat, fault: decisionFault },
-    card: decisionCard(config.preset ?? config.kind, chat.name),
+    card,
     minter: config.name,
     baseUrl: config.baseUrl,
     quirks: {},
-    endUsers: endUserScope(config.endUsers, {}),
+    endUsers: endUserScope(config.endUsers, card.quirks),
     extraHeaders: config.headers,
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,

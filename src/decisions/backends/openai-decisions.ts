@@ -31,7 +31,7 @@ export const openaiDecisions: DecisionBackend = {
       try {
         return await upstream.post(
           "/decisions",
-          ({ model }) => ({ model, ...body }),
+          ({ model }, _server, endUser) => ({ model, ...body, ...optionalMember("safety_identifier", endUser) }),
           (answer) => readAnswer(batch, answer, spec.revision),
         );
       } catch (error) {

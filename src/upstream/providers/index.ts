@@ -28,13 +28,14 @@ export function embeddedCard(kind: ProviderKind): { card: ProviderCard; transpor
  * The card of a provider that only answers decisions. `dialect`: the name that is stated where the name of a dialect is required.
  */
 export function decisionCard(name: string, dialect: DialectName): ProviderCard {
-  const decisions = findVendor(name)?.api.decisions;
+  const { decisions, dialects } = findVendor(name)?.api ?? {};
+  const { safety_identifier } = dialects?.["openai-chat"] ?? {};
   return {
     name,
     dialect,
     baseUrl: "",
     headers: headersOf(DECISION_AUTH),
-    quirks: {},
+    quirks: safety_identifier === undefined ? {} : { safety_identifier },
     ...(decisions === undefined ? {} : { decisions }),
   };
 }
