@@ -48,7 +48,7 @@ export interface ChatDeps {
   readonly clock: Clock;
   readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage">;
   readonly calls: UpstreamCalls;
-  readonly fleet: Pick<Fleet, "catalog" | "known" | "provider">;
+  readonly fleet: Pick<Fleet, "catalog" | "known" | "prices" | "provider">;
   readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
@@ -165,7 +165,7 @@ function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDe
   return {
     ...pipeline,
     uploadBytesMax: () => live.get().server.maxUploadBytes,
-    prices: (provider: string, model: string) => fleet.known(provider, model)?.prices,
+    prices: fleet.prices,
   };
 }
 

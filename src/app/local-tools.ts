@@ -110,7 +110,7 @@ function createParts(config: Config, { verbs, changeCounter, caller, note }: Gro
     store: verbs.decisions,
     changeCounter,
     chatProvider: fleet.provider,
-    chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
+    chatPrices: fleet.prices,
     requestTimeoutMs: () => config.server.requestTimeoutMs,
     isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
   });

@@ -56,7 +56,7 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
     store: verbs.decisions,
     changeCounter: () => store.changeCounter(),
     chatProvider: fleet.provider,
-    chatPrices: (provider, model) => fleet.known(provider, model)?.prices,
+    chatPrices: fleet.prices,
     authenticate: callers.authenticate,
     isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
     warn: base.warn,

@@ -34,7 +34,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   store: DecisionStore;
   changeCounter(): number;
   chatProvider(name: string): Provider | undefined;
-  /** The known prices of a chat model. */
+  /** The prices of a provider's chat model, configured or public. */
   chatPrices(provider: string, model: string): Prices | undefined;
   authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId }; readonly models: KeyModels }>;
   admit(request: Request, exchange: Exchange): AtOnce<DecisionCaller>;

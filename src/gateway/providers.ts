@@ -4,7 +4,9 @@
 import type { ModelListing } from "../catalog/discover.ts";
 import { catalogProviders, configuredModels } from "../catalog/from-config.ts";
 import { buildCatalog, type Catalog, type ModelFacts } from "../catalog/models.ts";
+import type { Prices } from "../catalog/prices.ts";
 import { createKnownModels } from "../catalog/renewal.ts";
+import { pricesByRoute } from "../catalog/route-prices.ts";
 import type { Config } from "../config/schema.ts";
 import type { JoinBreaker } from "../upstream/breaker.ts";
 import { Breakers } from "../upstream/breakers.ts";
@@ -31,6 +33,8 @@ export interface Fleet {
   breakers: Breakers;
   /** The public metadata of a provider's model; undefined until `start` has loaded it. */
   known(provider: string, model: string): ModelFacts | undefined;
+  /** The prices of a provider's model: those of a model in the catalog that has it as a route, else the publicly known ones. */
+  prices(provider: string, model: string): Prices | undefined;
   /** Whether a provider's last model list has a model; undefined if nothing is known from lists. */
   listed(provider: string, model: string): boolean | undefined;
   /** The state of a provider's last model list; undefined if the provider has no list. */
@@ -49,6 +53,7 @@ export function createFleet(deps: FleetDeps): Fleet {
   let providers = new Map<string, Provider>();
   let lists: ReadonlyMap<string, readonly DiscoveredModel[]> = new Map();
   let catalog: Catalog;
+  let routePrices: ReturnType<typeof pricesByRoute>;
   const sinceSeconds = Math.floor(deps.clock.now() / 1000);
 
   const wellKnown = createKnownModels({
@@ -65,14 +70,16 @@ export function createFleet(deps: FleetDeps): Fleet {
 
   const rebuild = () => {
     const config = deps.config();
+    const models = configuredModels(config);
     catalog = buildCatalog({
-      models: configuredModels(config),
+      models,
       providers: catalogProviders(config),
       // The models of the embedded provider are known from the start.
       discovered: new Map([...lists, ...embeddedLists(config, providers)]),
       metadata: (model, provider) => known(provider, model),
       sinceSeconds,
     });
+    routePrices = pricesByRoute(catalog, models);
   };
 
   const tellChange = () => {
@@ -104,6 +111,7 @@ export function createFleet(deps: FleetDeps): Fleet {
     provider: (name) => providers.get(name),
     breakers,
     known,
+    prices: (provider, model) => routePrices(provider, model) ?? known(provider, model)?.prices,
     listed: discovery.listed,
     listing: discovery.listing,
     reconfigure() {

@@ -39,8 +39,21 @@ async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
       usage: { flush: "1ms" },
       providers: {
         native: { kind: "systemone", base_url: native.url, api_key: "k" },
-        chat: { kind: "openai", base_url: chat.url, discover: false },
+        ...Object.fromEntries(
+          ["chat", "first", "later", "free"].map((name) => [
+            name,
+            { kind: "openai", base_url: chat.url, discover: false },
+          ]),
+        ),
       },
+      models: [
+        { id: "a", prices: { input: 5, output: 7 }, routes: [{ provider: "first", model: "sim-1" }] },
+        {
+          id: "b",
+          prices: { input: 6, output: 7 },
+          routes: ["chat", "later"].map((provider, at) => ({ provider, model: "sim-1", priority: at + 1 })),
+        },
+      ],
       decisions: {
         models: [
           {
@@ -53,6 +66,10 @@ async function start(key: { budgetMicros?: number } = {}): Promise<TestApp> {
             prices: { input: 3 },
             backend: { kind: "logprobs", prior: "none", routes: [{ provider: "chat", model: "sim-1" }] },
           },
+          ...["first", "later", "free"].map((provider) => ({
+            id: `${provider}-1.0.0`,
+            backend: { kind: "logprobs", prior: "none", routes: [{ provider, model: "sim-1" }] },
+          })),
         ],
       },
     },
@@ -75,6 +92,19 @@ test("input tokens are charged in the usage row, on /metrics and to the key's bu
   // A question that needs no model costs nothing, but it is still refused if the budget is used up.
   await app.restart();
   expect((await ask(app)).status).toBe(402);
+});
+
+test.each([
+  ["judge-1.0.0", 4 * 3, "the tokens of the request at its own price"],
+  ["first-1.0.0", 200 * 5, "what was sent at the price of the configured model"],
+  ["later-1.0.0", 200 * 6, "the same by a later route of the model"],
+  ["free-1.0.0", 0, "no price is known"],
+])("%s costs %p micro-dollars: %s", async (model, micros) => {
+  const app = await start();
+  expect((await ask(app, model)).status).toBe(200);
+  const page = await (await fetch(`${app.url}/metrics`)).text();
+  const [, usd = "0"] = new RegExp(`sallyport_cost_usd_total\\{model="${model}"\\} (\\S+)`).exec(page) ?? [];
+  expect(Math.round(Number(usd) * 1e6)).toBe(micros);
 });
 
 test("the possible cost of a decision is reserved while it runs, and released if its provider fails", async () => {

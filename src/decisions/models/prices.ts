@@ -1,4 +1,5 @@
-// The cost of a decision: its input tokens at the version's own price, or else at the upstream's public price. Output is free.
+// The cost of a decision: its input tokens at the version's own price, or else at the price of the chat model that is asked
+// (configured or public), or at the decision service's public price. Output is free.
 
 import { costMicros, type Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/usage/worst-case.ts";
@@ -13,7 +14,7 @@ import type { DecisionVersion } from "./versions.ts";
 /** What is known of the upstreams. */
 export interface PriceDeps {
   baseUrl(provider: string): string | undefined;
-  /** The prices of a chat model. */
+  /** The prices of a provider's chat model, configured or public. */
   chatPrices(provider: string, model: string): Prices | undefined;
 }
 
