@@ -113,13 +113,27 @@ test("more than 400 questions are sent in several calls", async () => {
 });
 
 test.each([
-  ["a refusal", { answers: [{ type: "refusal", name: "q" }] }],
   ["too few answers", { answers: [] }],
   ["an answer of another type", { answers: [{ type: "score", name: "q", probabilities: [] }] }],
 ])("%s fails the request", async (_, body) => {
   upstream.answer = () => Response.json({ model: "x", ...body });
   const answer = await ask({ q: { type: "noul", instructions: "?" } });
   expect([answer.status, answer.body.error.code]).toEqual([503, "decision_unavailable"]);
+});
+
+test("a refusal is final: it names its question, and no other route is tried", async () => {
+  upstream.answer = () =>
+    Response.json({
+      answers: [
+        { type: "refusal", name: "q" },
+        { type: "predicate", name: "p", probability: 1 },
+      ],
+    });
+  const noul = { type: "noul", instructions: "?" };
+  const { status, body } = await ask({ one: { type: "choice", criteria: { a: null } }, p: noul, q: noul });
+  expect([status, body.error.code, body.error.param]).toEqual([503, "decision_unavailable", "questions.q"]);
+  expect(body.error.message).toContain("refuses to answer this question");
+  expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/decisions"]);
 });
 
 test("a second route to the same version is tried when the first is down", async () => {

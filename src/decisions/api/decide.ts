@@ -85,7 +85,7 @@ export function publicError(error: unknown): unknown {
     return unavailable("The decision model did not return a usable answer. Try again.", error);
   if (!(error instanceof ApiError)) return error;
   const { apiCode, detail, message } = error;
-  if (apiCode === "provider_rate_limited" || apiCode === "invalid_question") return error;
+  if (["provider_rate_limited", "invalid_question", "decision_unavailable"].includes(apiCode)) return error;
   if (apiCode === "context_length_exceeded") {
     return new ApiError("context_too_large", "The request is too large for this model. Send less.", {
       param: "state",

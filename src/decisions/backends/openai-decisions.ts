@@ -106,6 +106,13 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
     throw new NonsenseAnswer("The upstream's reply does not have an answer for each question.");
   }
   const matched = matching(batch, answers);
+  const refused = matched.findIndex((one) => isRecord(one) && one["type"] === "refusal");
+  // A refusal is final, and nothing is wrong with the route, so no other one is tried.
+  if (refused >= 0) {
+    const message =
+      "The decision model refuses to answer this question. Change it: the same question is refused again.";
+    throw new ApiError("decision_unavailable", message, { param: `questions[${refused}]` });
+  }
   const readings = batch.map((question, at): Observation[] => [
     observationOf(probabilitiesOf(question, matched[at], revision), revision),
   ]);
