@@ -155,8 +155,10 @@ test("a prior that does not come delays neither its question nor the next one", 
   };
   const priors = new Priors({ clock, patienceMs: 1 });
   const task = { state: "A state.", questions, spec: { ...FREED, concurrency: 1 }, priors };
-  const { readings, prior } = await logprobs.answer(task, hanging);
+  const { readings, prior, spent } = await logprobs.answer(task, hanging);
   expect(readings).toHaveLength(2);
+  // The call that was given up is counted too: a prompt of an unstated number of tokens beside four of a hundred.
+  expect(spent?.inputTokens).toBeGreaterThan(420);
   // Only the first question waited for it.
   expect([prior, hung]).toEqual([{ calls: 1, missing: 2, grouped: 0 }, 1]);
 });

@@ -8,6 +8,7 @@ import { sha256Hex } from "../../base/ids.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { StoredPrior } from "../../store/decisions/decisions.ts";
+import { countAllTokens } from "../../tokens/count.ts";
 import { type Observation, observationOf, softmax } from "../calibration/calibration.ts";
 import { type Question, textOfContent } from "../questions.ts";
 import { isFormer } from "../revision.ts";
@@ -79,6 +80,8 @@ class Asking {
   /** How the priors of the request's questions fared. */
   readonly #prior = { calls: 0, missing: 0, grouped: 0 };
   #priorFailed = false;
+  /** The prompts of priors that were sent and not answered yet. */
+  readonly #unanswered = new Set<ChatRequest["messages"]>();
   #mass = 1;
   #capped: number | undefined;
   readonly #usage: (Usage | undefined)[] = [];
@@ -196,8 +199,22 @@ class Asking {
     // After a failure, the request's other questions would wait for the same one.
     if (this.#priorFailed) throw NOT_TRIED;
     this.#prior.calls += 1;
-    // Without a state, any answer is accepted.
-    return (await this.#call(messages, look, 0)).logProbabilities;
+    this.#unanswered.add(messages);
+    try {
+      // Without a state, any answer is accepted.
+      return (await this.#call(messages, look, 0)).logProbabilities;
+    } finally {
+      this.#unanswered.delete(messages);
+    }
+  }
+
+  /** The usage of all calls. Those that are given up reached the upstream, whose report will not be read, so it is counted here. */
+  #spent(): Usage | undefined {
+    const givenUp = [...this.#unanswered].map((messages) => ({
+      inputTokens: tokensOfPrompt(messages),
+      outputTokens: 0,
+    }));
+    return totalUsage([...this.#usage, ...givenUp]);
   }
 
   gathered(readings: readonly (readonly Observation[])[]): BackendAnswer {
@@ -207,7 +224,7 @@ class Asking {
       readings,
       route,
       outputTokens: outputOf(this.#usage),
-      spent: totalUsage(this.#usage),
+      spent: this.#spent(),
       labelMass: this.#mass,
       ...(this.#task.spec.prior === "content_free" ? { prior: { ...this.#prior } } : {}),
       ...(this.#capped === undefined ? {} : { capped: this.#capped }),
@@ -269,6 +286,12 @@ class Asking {
     });
     return softmax(orNone ? [...scores.values(), none] : [...scores.values()]);
   }
+}
+
+function tokensOfPrompt(messages: ChatRequest["messages"]): number {
+  return countAllTokens(
+    messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : []))),
+  );
 }
 
 /** The reason why a prior is missing after that of another question has failed. */
