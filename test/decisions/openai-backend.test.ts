@@ -136,6 +136,37 @@ test("a refusal is final: it names its question, and no other route is tried", a
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/decisions"]);
 });
 
+test("what the upstream read from a cache and wrote to one is told and recorded, over several calls", async () => {
+  const usage = {
+    input_tokens: 50,
+    output_tokens: 3,
+    input_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
+  };
+  upstream.answer = async (body) => Response.json({ ...((await answers(body).json()) as object), usage });
+  const before = (await gateway.usage()).length;
+  const questions = Array.from({ length: 400 }, () => ({ type: "predicate", instructions: "?" }));
+  const { status, body } = await gateway.post("/v1/decisions", { model: "openai-1.0.0", input: "s", questions }, key);
+  expect([status, body.usage]).toEqual([
+    200,
+    {
+      input_tokens: 50,
+      input_tokens_details: { cached_tokens: 4, cache_write_tokens: 2 },
+      output_tokens: 3,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 53,
+    },
+  ]);
+  const many = Object.fromEntries(
+    Array.from({ length: 401 }, (_, at) => [`q${at}`, { type: "noul", instructions: "?" }]),
+  );
+  expect((await ask(many)).status).toBe(200);
+  const rows = (await gateway.usage(before + 2)).slice(before);
+  expect(rows.map((row) => [row["cached_tokens"], row["cache_write_tokens"]])).toEqual([
+    [4, 2],
+    [8, 4],
+  ]);
+});
+
 test("a second route to the same version is tried when the first is down", async () => {
   upstream.answer = (body, path) =>
     path === "/v1/decisions" ? Response.json({ error: { message: "down" } }, { status: 503 }) : answers(body);

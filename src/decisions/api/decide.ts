@@ -21,7 +21,7 @@ export interface DecisionCost {
   /** False if the upstream counted the tokens. */
   readonly estimated: boolean;
   /** The backend's answer; undefined if no upstream was called. */
-  readonly backend: Pick<BackendAnswer, "route" | "spent"> | undefined;
+  readonly backend: Pick<BackendAnswer, "route" | "spent" | "cachedTokens" | "cacheWriteTokens"> | undefined;
 }
 
 /** An answered request. */

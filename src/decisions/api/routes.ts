@@ -164,9 +164,9 @@ const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
   path: "/v1/decisions",
   read: readOpenaiDecisions,
   answers: ({ answered }, { asked }) => openaiAnswersView(answered, asked),
-  usage: ({ inputTokens, outputTokens }) => ({
+  usage: ({ inputTokens, outputTokens, backend: { cachedTokens = 0, cacheWriteTokens = 0 } = {} }) => ({
     input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens },
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: inputTokens + outputTokens,
@@ -317,8 +317,8 @@ function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRout
     errorCode: ended?.code ?? null,
     inputTokens: decision?.inputTokens ?? 0,
     outputTokens: decision?.outputTokens ?? 0,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
+    cachedTokens: decision?.backend?.cachedTokens ?? 0,
+    cacheWriteTokens: decision?.backend?.cacheWriteTokens ?? 0,
     reasoningTokens: 0,
     estimated: decision?.estimated ?? false,
     costMicros: decision === undefined ? 0 : deps.costMicros(decision, version),

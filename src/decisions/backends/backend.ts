@@ -103,6 +103,9 @@ export interface BackendAnswer {
   /** The upstream's own token count; absent if it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;
+  /** How many of the input tokens the upstream read from a cache, and wrote to one, if it reports them. */
+  readonly cachedTokens?: number;
+  readonly cacheWriteTokens?: number;
   /** The total usage of the upstream's calls, if a question is sent several times. */
   readonly spent?: Usage | undefined;
   readonly route: DecisionRoute;
@@ -171,13 +174,19 @@ export function tokensOf(value: unknown): number | undefined {
 /** The usage that the body of an answer reports. Figures that cannot be true are missing, and the gateway counts instead. */
 export function usageIn(body: unknown): Usage | undefined {
   const usage = isRecord(body) && isRecord(body["usage"]) ? body["usage"] : {};
-  return reportedUsage({ input: usage["input_tokens"], output: usage["output_tokens"] });
+  const details = isRecord(usage["input_tokens_details"]) ? usage["input_tokens_details"] : {};
+  return reportedUsage({
+    ...{ input: usage["input_tokens"], output: usage["output_tokens"] },
+    ...{ cached: details["cached_tokens"], cacheWrite: details["cache_write_tokens"] },
+  });
 }
 
 /** The members of an answer for its reported usage. The input, which is billed, is missing if it was not reported. */
-export function tokensIn(body: unknown): Pick<BackendAnswer, "inputTokens" | "outputTokens"> {
-  const { inputTokens = 0, outputTokens = 0 } = usageIn(body) ?? {};
-  return inputTokens === 0 ? { outputTokens } : { inputTokens, outputTokens };
+export function tokensIn(
+  body: unknown,
+): Pick<BackendAnswer, "inputTokens" | "outputTokens" | "cachedTokens" | "cacheWriteTokens"> {
+  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0, cacheWriteTokens = 0 } = usageIn(body) ?? {};
+  return inputTokens === 0 ? { outputTokens } : { inputTokens, outputTokens, cachedTokens, cacheWriteTokens };
 }
 
 const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens"] as const;

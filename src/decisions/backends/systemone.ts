@@ -113,6 +113,8 @@ export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
     ...first,
     readings: parts.flatMap(({ readings }) => readings),
     outputTokens: sum(parts.map(({ outputTokens }) => outputTokens)) ?? 0,
+    cachedTokens: sum(parts.map(({ cachedTokens = 0 }) => cachedTokens)) ?? 0,
+    cacheWriteTokens: sum(parts.map(({ cacheWriteTokens = 0 }) => cacheWriteTokens)) ?? 0,
     ...optionalMember("inputTokens", sum(parts.map(({ inputTokens }) => inputTokens))),
   };
 }
