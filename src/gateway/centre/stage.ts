@@ -179,6 +179,8 @@ export interface Stage {
   readonly name: string;
   /** Undefined for nearly all requests: reads members, and allocates nothing. May throw `ApiError`. */
   open(turn: ChatTurn): StageRun | undefined;
+  /** Learns from a call that failed before any content, whether the stage was opened or not. */
+  failed?(turn: ChatTurn, error: unknown): void;
 }
 
 /** The turn after a change. */

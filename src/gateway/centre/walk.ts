@@ -61,7 +61,7 @@ const AGAIN_MAX = 4;
 
 /** Asks one route with the turn as the stages adapt it, and again with what they change after a failure before content. */
 export async function onRoute<T>(
-  deps: Pick<GatewayDeps, "endUserOf">,
+  deps: Pick<GatewayDeps, "endUserOf" | "stages">,
   { turn, runs }: Prepared,
   attempt: RouteAttempt,
   { signal, call }: { signal: AbortSignal; call(sent: SentTurn): Promise<T> },
@@ -75,6 +75,7 @@ export async function onRoute<T>(
       return await call(sent);
     } catch (error) {
       const { built } = sent;
+      for (const stage of deps.stages) stage.failed?.(turn, error);
       if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
       sent = sentOf(deps, steps, attempt);
       // Nothing that was refused is sent again unchanged.

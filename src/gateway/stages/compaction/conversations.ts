@@ -140,11 +140,17 @@ export class ChatCompaction {
     return fitted;
   }
 
+  /** Remembers the window that a provider reports when it refuses a prompt as too long. */
+  learnWindow(model: CatalogModel, error: unknown): void {
+    if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return;
+    const { limit } = contextCounts(error);
+    if (limit !== undefined) this.#deps.windows.tell(model, limit);
+  }
+
   /** The request to retry after a provider refused it as too long; undefined if a retry is pointless. */
   async afterOverflow(admitted: CompactableTurn, error: unknown): Promise<CompactableTurn | undefined> {
     if (!(error instanceof UpstreamFault) || error.kind !== "context_length") return undefined;
     const counts = contextCounts(error);
-    if (counts.limit !== undefined) this.#deps.windows.tell(admitted.model, counts.limit);
     const { compactable: conversation } = admitted;
     if (conversation === undefined) return undefined;
     const { edited, edits, shortened } = conversation;

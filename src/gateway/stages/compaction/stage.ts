@@ -33,6 +33,7 @@ export function createCompactionStage(compaction: ChatCompaction): Stage {
         ? new CompactionRun(compaction)
         : undefined;
     },
+    failed: ({ model }, error) => compaction.learnWindow(model, error),
   };
 }
 
