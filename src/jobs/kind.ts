@@ -1,5 +1,6 @@
 // What the runner needs of a kind of job.
 
+import { lazily } from "../base/lazily.ts";
 import type { JobLease } from "../store/work/job-hold.ts";
 
 /** A running job. */
@@ -38,6 +39,17 @@ export interface JobKind {
   failure(error: unknown): JobFailure;
   /** Called when a job has ended by itself and its outcome is stored. */
   ended?(job: Pick<RunningJob, "id" | "accountId" | "input">, outcome: JobOutcome): void;
+}
+
+/** A kind of job whose code is loaded when its first job runs. */
+export function lazyKind(name: string, load: () => JobKind): JobKind {
+  const kind = lazily(load);
+  return {
+    name,
+    run: (job, signal) => kind().run(job, signal),
+    failure: (error) => kind().failure(error),
+    ended: (job, outcome) => kind().ended?.(job, outcome),
+  };
 }
 
 /** The signal's reason when the job's deadline has passed. */

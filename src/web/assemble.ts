@@ -22,7 +22,7 @@ import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { createFirecrawl } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes, watchJobOfV1 } from "./firecrawl/routes.ts";
-import { llmstxtKind } from "./llmstxt/kind.ts";
+import { llmstxtJobs } from "./llmstxt/assemble.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { webAnswers, webRoutes } from "./routes.ts";
 import { createWebTools, type WebSharing } from "./tools.ts";
@@ -83,7 +83,7 @@ export function createWeb(deps: WebDeps) {
   const firecrawl = createFirecrawl({ ...deps, tools, work, threads: extract.threads });
   const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
   const userAgent = () => deps.config().web.userAgent;
-  const llmstxt = llmstxtKind({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });
+  const llmstxt = llmstxtJobs({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });
   const runner = createJobRunner({
     store,
     kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],

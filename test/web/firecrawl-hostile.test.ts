@@ -12,6 +12,7 @@ import { jobStore } from "../../src/store/work/jobs.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { CHROMIUM } from "../support/browser.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { watchSocket } from "../support/watch-socket.ts";
 import { webConfig } from "./support.ts";
 
 type Json = Record<string, unknown>;
@@ -315,28 +316,8 @@ describe.skipIf(CHROMIUM === undefined)("in the browser", () => {
 });
 
 describe("watching", () => {
-  /** The messages that a socket receives until it closes, and whether it was opened at all. */
-  async function watch(path: string, protocol: string | undefined, begun = () => {}) {
-    const address = `${app.url.replace(/^http/, "ws")}${path}`;
-    const socket = protocol === undefined ? new WebSocket(address) : new WebSocket(address, protocol);
-    const messages: { type: string; data?: Json }[] = [];
-    let spoken: string | undefined;
-    let reason = "";
-    const over = new Promise<number>((resolve) => {
-      socket.onopen = () => {
-        spoken = socket.protocol;
-      };
-      socket.onmessage = ({ data }) => {
-        messages.push(JSON.parse(String(data)));
-        begun();
-      };
-      socket.onclose = ({ code, reason: text }) => {
-        reason = text;
-        resolve(code);
-      };
-    });
-    return { code: await over, messages, spoken, reason };
-  }
+  const watch = (path: string, protocol: string | undefined, begun?: () => void) =>
+    watchSocket(`${app.url.replace(/^http/, "ws")}${path}`, protocol, begun);
 
   test("sends the existing documents, each new document and the end, with the key as the protocol", async () => {
     const { json } = await post("/v2/crawl", { url: `${site.url}/`, limit: 2, sitemap: "skip" });

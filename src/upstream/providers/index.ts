@@ -5,7 +5,6 @@ import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up
 import { type CredentialScheme, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
 import type { EmbeddedName } from "../../vendors/vendor.ts";
 import type { ProviderCard, Transport } from "../provider.ts";
-import { demoTransport } from "./demo.ts";
 import { readModels, USUAL_LIST } from "./model-list.ts";
 
 /** A card for each protocol of each vendor that is reached over the network. */
@@ -40,8 +39,10 @@ export function decisionCard(name: string, dialect: DialectName): ProviderCard {
   };
 }
 
-/** The code that answers for the embedded providers. */
-const ANSWERS: Readonly<Record<EmbeddedName, Transport>> = { demo: demoTransport };
+/** The code that answers for the embedded providers, loaded when one is called. */
+const ANSWERS: Readonly<Record<EmbeddedName, Transport>> = {
+  demo: async (...call) => (await import("./demo.ts")).demoTransport(...call),
+};
 
 /** Decision endpoints take the key in the usual header. */
 const DECISION_AUTH = PROTOCOLS["openai-chat"].auth;

@@ -1,10 +1,10 @@
 // Connects extraction in a running gateway: its kind of job, and what its endpoints need.
 
 import type { FindWebModel } from "../../gateway/inner/web-model.ts";
-import type { JobKind } from "../../jobs/kind.ts";
+import { type JobKind, lazyKind } from "../../jobs/kind.ts";
 import type { WaitedJobsDeps } from "../waited-jobs.ts";
 import type { ExtractJobsDeps } from "./jobs.ts";
-import { type ExtractKindDeps, extractKind } from "./kind.ts";
+import type { ExtractKindDeps } from "./kind.ts";
 import { createExtractThreads } from "./threads.ts";
 
 /** What extraction is built from. */
@@ -15,7 +15,10 @@ export interface ExtractServiceDeps extends Omit<ExtractKindDeps, "threads"> {
 /** Creates extraction. `jobs` needs the job runner. */
 export function createExtractService(deps: ExtractServiceDeps) {
   const threads = createExtractThreads();
-  const kind: JobKind = extractKind({ ...deps, threads });
+  const kind: JobKind = lazyKind("extract", () => {
+    const { extractKind }: typeof import("./kind.ts") = require("./kind.ts");
+    return extractKind({ ...deps, threads });
+  });
   return {
     kind,
     threads,

@@ -6,7 +6,6 @@ import { randomText } from "../../base/ids.ts";
 import type { FindWebModel, WebModel, WebPayer } from "../../gateway/inner/web-model.ts";
 import type { LoadedPage } from "../../pages/load.ts";
 import { CHARS_PER_TOKEN_MAX } from "../extract/chunks.ts";
-import { answerPage } from "../extract/page-answer.ts";
 import { modelMissing, resultOf } from "../extract/result.ts";
 import type { ExtractWork } from "../extract/threads.ts";
 import type { FormatWishes } from "./formats.ts";
@@ -108,6 +107,7 @@ async function readData(
     documents: true,
     onlyMainContent: true,
   };
+  const { answerPage } = await import("../extract/page-answer.ts");
   const answered = await answerPage({ url, markdown, structured }, input, {
     model: typeof model === "object" ? model : undefined,
     threads,
