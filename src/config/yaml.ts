@@ -52,18 +52,35 @@ function memberOf(value: unknown, step: string | number): unknown {
   return (value as Record<string | number, unknown>)[step];
 }
 
-/** How many lines from the start still parse; the parser itself does not report where it stopped. */
+/** How many lines after one that does not parse are tried: lists in brackets and quoted texts of more lines are rare. */
+const OPEN_LINES_MAX = 100;
+
+/**
+ * How many lines from the start still parse; the parser itself does not report where it stopped. A text that ends within brackets
+ * or quotes does not parse either, so the search by halves goes on after such a part.
+ */
 function lastGoodLine(text: string): number {
   const lines = text.split("\n");
-  for (let count = lines.length - 1; count > 0; count--) {
+  const parses = (count: number) => {
     try {
       Bun.YAML.parse(lines.slice(0, count).join("\n"));
-      return count;
+      return true;
     } catch {
-      // Not yet: the error is further up.
+      return false;
     }
+  };
+  for (let good = 0; ; ) {
+    for (let bad = lines.length; bad - good > 1; ) {
+      const middle = (good + bad) >> 1;
+      if (parses(middle)) good = middle;
+      else bad = middle;
+    }
+    const last = Math.min(good + OPEN_LINES_MAX, lines.length - 1);
+    let next = good + 2;
+    while (next <= last && !parses(next)) next++;
+    if (next > last) return good;
+    good = next;
   }
-  return 0;
 }
 
 function hint(line: string): string {

@@ -170,6 +170,7 @@ describe("which file", () => {
     ["a: [1", "line 1: not YAML"],
     ["server:\n  port: 1\n  host: a: b\n", "line 3: not YAML"],
     ["server:\n\tport: 1", "line 2: not YAML: Tab characters"],
+    ['a: [\n  1,\n  2\n]\nb: "two\n  lines"\nc: 1\nd: a: b\ne: [\n1\n]\n', "line 8: not YAML"],
     ["providers: {a: {api_key: ${KEY}}}", 'inside [ ] and { } write "${NAME}" in quotes'],
     ["- 1", "expected a group of keys, got a list"],
     ["just text", "expected a group of keys, got text"],
@@ -181,6 +182,11 @@ describe("which file", () => {
     expect(problems[0]).toContain(message);
   });
 });
+
+test("a wrong line in a long file is found without reading the file once for each line", () => {
+  const [problem] = bad(`a: b: c\n${"x: [1, 2, 3]\n".repeat(120_000)}`);
+  expect(problem).toContain("line 1: not YAML");
+}, 30_000);
 
 describe("problems", () => {
   test("the contract's own line, with the file's name", () => {
