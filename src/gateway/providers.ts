@@ -119,11 +119,7 @@ export function createFleet(deps: FleetDeps): Fleet {
       wellKnown.reconfigure();
       deps.catalogChanged?.();
     },
-    async start() {
-      const round = discovery.start();
-      await wellKnown.start();
-      await round;
-    },
+    start: async () => void (await Promise.all([discovery.start(), wellKnown.start()])),
     refresh: discovery.refresh,
     stop() {
       discovery.stop();
