@@ -19,7 +19,7 @@ export function httpApiPage(): string {
   );
   return `# HTTP API
 
-<!-- Written by \`bun run generate\` from the openapi.ts files beside the routes; change it there. -->
+<!-- Written by \`bun run generate\` from the descriptions of the endpoints; change it there. -->
 
 The same as a document for programs: \`GET /openapi.json\` and \`sallyport openapi\` (OpenAPI 3.1). A running gateway shows it
 at \`/docs\`. [Errors](errors.md) lists what each code means.

@@ -3,27 +3,27 @@
 
 import { ACCOUNT_ENDPOINTS } from "../accounts/openapi.ts";
 import { VERSION } from "../base/version.ts";
-import { CATALOG_ENDPOINTS } from "../catalog/openapi.ts";
+import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import { DECISION_ENDPOINTS } from "../decisions/openapi.ts";
 import { openApiDocument } from "../docs/document.ts";
-import { DOCS_ENDPOINTS } from "../docs/openapi.ts";
+import { DOCS_ENDPOINTS } from "../docs/routes.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/openapi/index.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
+import { descriptionsOf } from "../http/served-endpoint.ts";
 import { MCP_ENDPOINTS } from "../mcp/openapi.ts";
-import { STATUS_ENDPOINTS } from "../status/openapi.ts";
+import { STATUS_ENDPOINTS } from "../status/routes.ts";
 import { WEB_ENDPOINTS } from "../web/openapi.ts";
 import { PATHS } from "./paths.ts";
 
 /** All documented endpoints. */
 export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...GATEWAY_ENDPOINTS,
-  ...CATALOG_ENDPOINTS,
+  ...descriptionsOf(CATALOG_ENDPOINTS),
   ...DECISION_ENDPOINTS,
   ...WEB_ENDPOINTS,
   ...MCP_ENDPOINTS,
   ...ACCOUNT_ENDPOINTS,
-  ...STATUS_ENDPOINTS,
-  ...DOCS_ENDPOINTS,
+  ...descriptionsOf([...STATUS_ENDPOINTS, ...DOCS_ENDPOINTS]),
 ];
 
 let last: { readonly server: string; readonly document: Record<string, unknown> } | undefined;

@@ -6,12 +6,13 @@ import type { PasswordHasher } from "../accounts/passwords/hash-queue.ts";
 import { accountRoutes } from "../accounts/routes.ts";
 import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Clock } from "../base/clock.ts";
-import { catalogRoutes } from "../catalog/routes.ts";
+import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
-import { docsRoutes } from "../docs/routes.ts";
+import { DOCS_ENDPOINTS } from "../docs/routes.ts";
 import { ownKeyRoutes } from "../gateway/endpoints/own-key/routes.ts";
 import { createWebModels, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
+import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
@@ -109,7 +110,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     }),
   );
   add("models", {
-    routes: catalogRoutes({
+    routes: endpointRoutes(CATALOG_ENDPOINTS, {
       authenticate: async (request) => {
         const { account, models } = await authenticate(request);
         return { tier: account.tier, models };
@@ -175,7 +176,7 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
   const drain = createDrain(features);
   add("status", createStatus({ ...features, watch, pseudonymSecret, isLeaving: drain.isLeaving }));
   add("documentation", {
-    routes: docsRoutes({
+    routes: endpointRoutes(DOCS_ENDPOINTS, {
       // Loaded on request: not needed at the start.
       document: async (server) => (await import("./endpoints.ts")).openApi(server),
       publicUrl: (request) => features.config().server.publicUrl || new URL(request.url).origin,

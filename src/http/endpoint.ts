@@ -1,5 +1,6 @@
-// The description of an endpoint, in a file beside its routes (`openapi.ts` of the room). The OpenAPI document, its pages and
-// docs/reference/http-api.md are generated from these; tests compare them with what the routes accept and return.
+// The description of an endpoint, beside its handler (`served-endpoint.ts`) or in the `openapi.ts` of its room. The OpenAPI
+// document, its pages and docs/reference/http-api.md are generated from these; tests compare them with what the routes accept and
+// return.
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";

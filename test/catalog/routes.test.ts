@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { ApiError } from "../../src/base/errors.ts";
 import { buildCatalog } from "../../src/catalog/models.ts";
-import { catalogRoutes } from "../../src/catalog/routes.ts";
+import { CATALOG_ENDPOINTS } from "../../src/catalog/routes.ts";
 import type { TierId } from "../../src/config/schema.ts";
+import { endpointRoutes } from "../../src/http/served-endpoint.ts";
 
 const catalog = buildCatalog({
   models: [
@@ -37,7 +38,7 @@ const app = new Elysia()
     error instanceof ApiError ? Response.json({ error: error.body() }, { status: error.status }) : undefined,
   )
   .use(
-    catalogRoutes({
+    endpointRoutes(CATALOG_ENDPOINTS, {
       authenticate(request) {
         const tier = request.headers.get("authorization");
         if (tier === null) throw new ApiError("missing_api_key", "No key.");

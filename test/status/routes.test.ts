@@ -2,15 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { FakeClock } from "../../src/base/clock.ts";
 import { ApiError } from "../../src/base/errors.ts";
-import { type StatusRoutesDeps, statusRoutes } from "../../src/status/routes.ts";
+import { endpointRoutes } from "../../src/http/served-endpoint.ts";
+import { STATUS_ENDPOINTS, type StatusDeps } from "../../src/status/routes.ts";
 import { pseudonym } from "../../src/status/stats.ts";
 import type { BreakerSnapshot } from "../../src/upstream/breaker.ts";
 
 const OPENED = Date.UTC(2026, 0, 2);
 const closed: BreakerSnapshot = { state: "closed", failures: 1, openedAtMs: null };
 
-function app(over: Partial<StatusRoutesDeps> = {}) {
-  const deps: StatusRoutesDeps = {
+function app(over: Partial<StatusDeps> = {}) {
+  const deps: StatusDeps = {
     version: "1.2.3",
     uptimeSeconds: () => 42,
     breakers: () => new Map([["up", closed]]),
@@ -42,10 +43,10 @@ function app(over: Partial<StatusRoutesDeps> = {}) {
     .onError(({ error }) =>
       error instanceof ApiError ? Response.json({ error: error.body() }, { status: error.status }) : undefined,
     )
-    .use(statusRoutes(deps));
+    .use(endpointRoutes(STATUS_ENDPOINTS, deps));
 }
 
-async function get(path: string, over: Partial<StatusRoutesDeps> = {}, headers: Record<string, string> = {}) {
+async function get(path: string, over: Partial<StatusDeps> = {}, headers: Record<string, string> = {}) {
   const response = await app(over).handle(new Request(`http://localhost${path}`, { headers }));
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
@@ -104,7 +105,7 @@ describe("health", () => {
   });
 
   const open: BreakerSnapshot = { state: "open", failures: 5, openedAtMs: OPENED };
-  test.each<[string, Partial<StatusRoutesDeps>, number]>([
+  test.each<[string, Partial<StatusDeps>, number]>([
     ["an open breaker", { breakers: () => new Map([["up", open]]) }, 503],
     ["a half-open one", { breakers: () => new Map([["up", { ...open, state: "half_open" as const }]]) }, 200],
     ["no provider", { breakers: () => new Map() }, 200],

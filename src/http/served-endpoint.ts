@@ -1,0 +1,66 @@
+// An endpoint as one value: its route, who may call it, what it does, and its description. The routes and the OpenAPI document
+// follow from a room's list of them.
+
+import { Elysia } from "elysia";
+import type { AtOnce } from "../base/at-once.ts";
+import type { Access, ApiEndpoint } from "./endpoint.ts";
+
+/** What is said of an endpoint besides its route and who may call it. */
+export type EndpointText = Omit<ApiEndpoint, "method" | "path" | "access">;
+
+/** A request to an endpoint. */
+export interface EndpointCall {
+  readonly request: Request;
+  /** The parts of the path that its parameters stand for. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** An endpoint. `Deps`: what the endpoints of its room need from the rest of the program. */
+export interface ServedEndpoint<Deps> extends Pick<ApiEndpoint, "method" | "path" | "access"> {
+  /** Answers a request. */
+  handle(deps: Deps, call: EndpointCall): Response | Promise<Response>;
+  /** The description. A function, since only readers of the documentation need its schemas. */
+  describe(): EndpointText;
+}
+
+/** Makes endpoints of one access: `enter` lets the caller in or throws, and the handler gets whom it let in. */
+export function endpointsBehind<Deps, Caller>(
+  access: Exclude<Access, "open">,
+  enter: (deps: Deps, request: Request) => AtOnce<Caller>,
+) {
+  return (
+    method: ApiEndpoint["method"],
+    path: string,
+    {
+      handle,
+      describe,
+    }: Pick<ServedEndpoint<Deps>, "describe"> & {
+      handle(deps: Deps, call: EndpointCall & { readonly caller: Caller }): Response | Promise<Response>;
+    },
+  ): ServedEndpoint<Deps> => ({
+    ...{ method, path, access, describe },
+    handle: async (deps, { request, params }) => handle(deps, { request, params, caller: await enter(deps, request) }),
+  });
+}
+
+/** The routes of endpoints. The handlers read bodies themselves, after they know the caller: 401 comes before 400. */
+export function endpointRoutes<Deps>(endpoints: readonly ServedEndpoint<Deps>[], deps: Deps) {
+  const routes = new Elysia();
+  for (const endpoint of endpoints) {
+    routes.route(
+      endpoint.method,
+      endpoint.path,
+      // The router prepares only what is named here.
+      ({ request, params }: EndpointCall) => endpoint.handle(deps, { request, params }),
+      { parse: "none" },
+    );
+  }
+  return routes;
+}
+
+/** The endpoints as the documentation describes them. */
+export function descriptionsOf(
+  endpoints: readonly Pick<ServedEndpoint<never>, "method" | "path" | "access" | "describe">[],
+): ApiEndpoint[] {
+  return endpoints.map(({ method, path, access, describe }) => ({ method, path, access, ...describe() }));
+}
