@@ -151,6 +151,30 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
+    "a browser that blocks the storage of sites still shows the forms, and sends the key",
+    async () => {
+      const { page, complaints, context } = await browser.visitor();
+      // As browsers do it where site data is blocked.
+      await page.addInitScript(() =>
+        Object.defineProperty(window, "sessionStorage", {
+          get: () => {
+            throw new DOMException("Access is denied for this document.", "SecurityError");
+          },
+        }),
+      );
+      await page.goto(`${app.url}/docs/api/chat`);
+      const section = page.locator("#createchatcompletion");
+      await section.getByText("Try it").click();
+      await section.getByLabel("API key").fill(app.key);
+      await section.getByRole("button", { name: "Send" }).click();
+      await section.locator("output p", { hasText: /^200 after/ }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     "a reader sends a chat by keyboard, and sees it answered",
     async () => {
       const { page, complaints, context } = await browser.visitor();

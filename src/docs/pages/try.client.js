@@ -36,7 +36,24 @@ async function copied(block) {
 
 const forms = document.querySelectorAll("form.send");
 const KEPT = "sallyport_docs_key";
-let key = sessionStorage.getItem(KEPT) ?? "";
+let key = recall();
+
+/** The key that was kept. A browser that blocks the storage of a site throws at its name; the forms work without it. */
+function recall() {
+  try {
+    return sessionStorage.getItem(KEPT) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function keep() {
+  try {
+    sessionStorage.setItem(KEPT, key);
+  } catch {
+    // Blocked or full: the key is typed again on the next page.
+  }
+}
 
 for (const form of forms) {
   form.closest("details").hidden = false;
@@ -44,7 +61,7 @@ for (const form of forms) {
   if (keyField !== null) keyField.value = key;
   keyField?.addEventListener("input", () => {
     key = keyField.value;
-    sessionStorage.setItem(KEPT, key);
+    keep();
     for (const other of forms) {
       const field = other.elements.namedItem("key");
       if (field !== null && field !== keyField) field.value = key;
