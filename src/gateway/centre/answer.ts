@@ -73,9 +73,12 @@ export function correctedText(text: string, members: BodyMembers): string {
   return editJson(text, editsOf(membersOf(text), members, []));
 }
 
+/** A line of a stream with an object. U+2028 and U+2029, which JSON may hold as they are, end lines for `.` and `$` only. */
+const DATA_LINE = /(?<=^|[\r\n])(data: ?)(\{[^\r\n]*\})(?=[\r\n]|$)/g;
+
 /** The same for the frames of a stream: an event at its end carries the whole answer. */
 export function correctedFrames(text: string, members: BodyMembers): string {
-  return text.replace(/^(data: ?)(\{.*\})$/gm, (line, start: string, data: string) => {
+  return text.replace(DATA_LINE, (line, start: string, data: string) => {
     const response = membersOf(data)?.["response"];
     const edits = isRecord(response) ? editsOf(response, members, ["response"]) : [];
     return edits.length === 0 ? line : start + editJson(data, edits);
