@@ -9,7 +9,7 @@ import type { Clock } from "../base/clock.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
-import { ownKeyRoutes } from "../gateway/endpoints/own-key/routes.ts";
+import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { createWebModels, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
@@ -121,7 +121,14 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   });
 
   add("own key", {
-    routes: ownKeyRoutes({ authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock }),
+    routes: endpointRoutes(OWN_KEY, {
+      authenticate,
+      keys: verbs.keys,
+      usage: verbs.usage,
+      writer: base.writer,
+      grants,
+      clock,
+    }),
   });
 
   const webModels: WebModelChoice = {

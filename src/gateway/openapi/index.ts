@@ -1,13 +1,14 @@
 // The OpenAPI descriptions of all gateway endpoints, one line for each file.
 
 import type { ApiEndpoint } from "../../http/endpoint.ts";
+import { descriptionsOf } from "../../http/served-endpoint.ts";
+import { OWN_KEY } from "../endpoints/own-key/routes.ts";
 import { AUDIO_ENDPOINTS } from "./audio.ts";
 import { CHAT_COMPLETIONS } from "./chat-completions.ts";
 import { CONVERSATION_DOCS } from "./conversations.ts";
 import { KEPT } from "./kept.ts";
 import { MESSAGES } from "./messages.ts";
 import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
-import { OWN_KEY } from "./own-key.ts";
 import { PASSTHROUGH } from "./passthrough.ts";
 import { RESPONSE_ENDPOINTS } from "./responses.ts";
 import { SYNTHESIS_ENDPOINTS } from "./synthesis.ts";
@@ -22,6 +23,6 @@ export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
   ...MODEL_ENDPOINT_DOCS,
   ...AUDIO_ENDPOINTS,
   ...SYNTHESIS_ENDPOINTS,
-  ...OWN_KEY,
+  ...descriptionsOf(OWN_KEY),
   ...PASSTHROUGH,
 ];
