@@ -31,6 +31,11 @@ const HIDDEN: readonly Case[] = [
   ["a class scaled to nothing", ".nil{transform:scale(0)}", `<p class="nil">${PLANTED}</p>`],
   ["content that is not drawn", ".cv{content-visibility:hidden}", `<div class="cv">${PLANTED}</div>`],
   ["a rule for screens", "@media screen{.gone{display:none}}", `<p class="gone">${PLANTED}</p>`],
+  [
+    "one part without height within others, which are not many parts",
+    "",
+    `${PROSE[0]!.repeat(100)}${`<div ${FLAT}>`.repeat(4)}<p>${PLANTED.repeat(25)}</p>${"</div>".repeat(4)}`,
+  ],
   ["several selectors", "h5,.a .b,.gone{display:none}", `<p class="gone">${PLANTED}</p>`],
   ["transparent in line", "", `<p style="opacity:0">${PLANTED}</p>`],
   ["white on white in line", "", `<p style="color:#fff;background:white">${PLANTED}</p>`],

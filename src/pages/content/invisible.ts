@@ -59,6 +59,9 @@ export function removeInvisible(document: PageDocument, trace: Trace): void {
       chars ??= body.textContent.length;
       if (isWholePage(element, chars)) continue;
     }
+    // A part within another one goes or stays with it, and is not counted as one more.
+    const same = hiding === "folded" ? folded : hiding === "transparent" ? transparent : found;
+    if (same !== found && isWithin(element, same)) continue;
     if (hiding === "folded") folded.add(element);
     else if (hiding !== "transparent") found.add(element);
     else if (isLeftTransparent(element, chars ?? 0)) transparent.add(element);
@@ -80,7 +83,7 @@ function isLeftTransparent(element: PageElement, chars: number): boolean {
 /** Whether the parts without height have so little text that no script need unfold them. */
 function areLeftFolded(folded: ReadonlySet<PageElement>, chars: number): boolean {
   let inside = 0;
-  for (const element of folded) if (!isWithin(element, folded)) inside += element.textContent.trim().length;
+  for (const element of folded) inside += element.textContent.trim().length;
   return inside <= Math.max(FOLDED_CHARS_MIN, chars * (folded.size > FOLDED_FEW ? FOLDED_SHARE : FOLDED_FEW_SHARE));
 }
 
