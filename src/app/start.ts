@@ -120,16 +120,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     }),
   });
 
-  add("own key", {
-    routes: endpointRoutes(OWN_KEY, {
-      authenticate,
-      keys: verbs.keys,
-      usage: verbs.usage,
-      writer: base.writer,
-      grants,
-      clock,
-    }),
-  });
+  const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
+  add("own key", { routes: endpointRoutes(OWN_KEY, ownKey) });
 
   const webModels: WebModelChoice = {
     catalog: fleet.catalog,
