@@ -139,6 +139,8 @@ export interface FinishEvent {
   rawReason?: string;
   /** The stop sequence that was met. */
   stopSequence?: string;
+  /** How many reasoning items of the history the upstream left out; absent if none. */
+  reasoningRemoved?: number;
   /** Only on the last finish. */
   usage?: Usage;
   rawUsage?: unknown;

@@ -119,6 +119,8 @@ export interface FrameRelay {
   readonly cutShort?: boolean;
   /** The usage so far, or the settled one once the answer is complete. Undefined if none was reported before that. */
   readonly usage: Usage | undefined;
+  /** How many reasoning items of the history the upstream left out, once the answer is complete. Only for protocols that tell it. */
+  readonly reasoningRemoved?: number;
   /** What the model wrote, to count its tokens. */
   readonly output: OutputText;
   /** The whole answer as the client got it, once it is complete. Only for protocols whose stream ends with it. */

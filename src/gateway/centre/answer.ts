@@ -129,6 +129,11 @@ export function noteRoute(turn: ChatTurn, attempt: RouteAttempt, dropped: readon
   headers["x-sallyport-dropped"] = headerText([...new Set([...turn.dropped, ...dropped])].join(", "));
 }
 
+/** Writes into the log line how many reasoning items of the history the provider left out. */
+export function noteRemovedReasoning(turn: ChatTurn, count: number | undefined): void {
+  if (count !== undefined && count > 0) turn.exchange.log["reasoning_removed"] = count;
+}
+
 /** Forwards those response headers of the provider that clients of the same protocol use. */
 export function forwardHeaders(turn: ChatTurn, provider: Provider, upstream: Headers): void {
   Object.assign(turn.exchange.headers, provider.dialect.familyHeaders?.(upstream));

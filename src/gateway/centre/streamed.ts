@@ -23,6 +23,7 @@ import {
   forwardHeaders,
   hearing,
   listenerOf,
+  noteRemovedReasoning,
   noteRoute,
   spend,
 } from "./answer.ts";
@@ -281,6 +282,7 @@ function settleLive(
   const { relay, attempt, turn } = live;
   const usage = relay.usage ?? usageSettler(turn.chat)(undefined, relay.output);
   attempt.end({ ...endOf(relay.fault, gone), usage });
+  noteRemovedReasoning(turn, relay.reasoningRemoved);
   if (relay.fault !== undefined) turn.exchange.log["error"] = relay.fault.code;
   const errorCode = relay.fault?.code ?? (gone ? STOPPED : null);
   spend(deps, turn, attempt, { usage, status: 200, errorCode, ttfbMs });

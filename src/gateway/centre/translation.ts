@@ -78,6 +78,9 @@ export class Translation implements FrameRelay {
   get usage(): Usage | undefined {
     return this.#usage.spent;
   }
+  get reasoningRemoved(): number {
+    return this.#finishes.reduce((sum, { reasoningRemoved = 0 }) => sum + reasoningRemoved, 0);
+  }
   get output(): OutputText {
     return this.#output;
   }

@@ -22,6 +22,7 @@ import {
   headerText,
   hearing,
   listenerOf,
+  noteRemovedReasoning,
   noteRoute,
   spend,
 } from "./answer.ts";
@@ -74,7 +75,10 @@ async function wholeFrom(
   }
   const { usage, body } = written;
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
-  noteRoute(turn, attempt, built.dropped);
+  noteRemovedReasoning(turn, finish?.reasoningRemoved);
+  // A client of another protocol learns it from no other place.
+  const isRemoved = read.lossless === undefined && finish?.reasoningRemoved !== undefined;
+  noteRoute(turn, attempt, isRemoved ? [...built.dropped, "reasoning"] : built.dropped);
   if (read.lossless === undefined) {
     if (finish?.rawReason !== undefined)
       turn.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);

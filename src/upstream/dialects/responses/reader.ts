@@ -211,11 +211,13 @@ export class ResponsesReader implements EventReader {
     this.#done = true;
     const { usage, raw } = this.#told;
     const rawReason = asText(asRecord(response["incomplete_details"])["reason"]) ?? status;
+    const removed = removedReasoning(response);
     sink.out.push({
       type: "finish",
       choice: 0,
       reason: this.#reason(status, rawReason),
       rawReason,
+      ...(removed === 0 ? {} : { reasoningRemoved: removed }),
       ...(usage === undefined ? {} : { usage, rawUsage: raw }),
     });
   }
@@ -248,6 +250,17 @@ export function responsesEvents(body: unknown): ChatEvent[] {
     return [{ type: "error", code: "provider_unavailable", message: "The provider's answer is not a response." }];
   } else reader.take({ response }, "response.completed", out);
   return out;
+}
+
+/**
+ * The number of reasoning items of the history that the upstream left out. OpenAI binds them to what precedes them, the model, the end
+ * user and the organisation, and lists those that no longer fit in `input_transformations` (guide "Using GPT-6.2", November 2026).
+ */
+export function removedReasoning(response: Loose): number {
+  return asList(response["input_transformations"]).filter((value) => {
+    const { type, action } = asRecord(value);
+    return type === "reasoning" && action === "removed";
+  }).length;
 }
 
 /** Reads usage as the Responses API writes it; undefined if nothing is reported. */

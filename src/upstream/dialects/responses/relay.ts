@@ -15,7 +15,7 @@ import { asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts
 import { spliceInside, unescaped, withData } from "../relay-frames.ts";
 import { CallGuards } from "./guards.ts";
 import { hidingEdits, holdsEncrypted } from "./hidden.ts";
-import { RESPONSES_USAGE, responsesError, responsesUsage } from "./reader.ts";
+import { RESPONSES_USAGE, removedReasoning, responsesError, responsesUsage } from "./reader.ts";
 
 /** The event lines of frames that only contain text, so that their data need not be parsed. */
 const PLAIN = [
@@ -65,6 +65,10 @@ export class ResponsesRelay implements FrameRelay {
   }
   get answer(): Loose | undefined {
     return this.#answer;
+  }
+
+  get reasoningRemoved(): number {
+    return removedReasoning(this.#answer ?? {});
   }
 
   push(block: string): string {
