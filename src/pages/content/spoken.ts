@@ -15,11 +15,29 @@ const FILTER = /(?:^|[\s_-])(?:filter|sort|facet|search|order-?by|currency|langu
 /** Texts that ask for a choice. */
 const PLACEHOLDER = /^\W*(?:(?:please )?(?:choose|select|pick)\b|bitte|wählen|choisi|elegir|elige)/i;
 
+/** Labels by the id of the control that they name. */
+export type LabelsById = ReadonlyMap<string, readonly PageElement[]>;
+
+/** Maximum number of labels of one id. */
+const LABELS_EACH_MAX = 4;
+
+/** The labels of a page that name a control by its id, so that they are not searched for at each control. */
+export function labelsById(body: PageElement): LabelsById {
+  const labels = new Map<string, PageElement[]>();
+  for (const label of body.getElementsByTagName("label")) {
+    const id = label.attributes["for"] ?? "";
+    const same = labels.get(id);
+    if (same === undefined) labels.set(id, [label]);
+    else if (same.length < LABELS_EACH_MAX) same.push(label);
+  }
+  return labels;
+}
+
 /** Replaces a list of a product's choices by their names. Returns false if it is another list. */
-export function showChoices(select: PageElement): boolean {
+export function showChoices(select: PageElement, labels: () => LabelsById): boolean {
   const options = select.getElementsByTagName("option");
   if (options.length < 2 || options.length > CHOICES_MAX) return false;
-  const label = labelOf(select);
+  const label = labelOf(select, labels);
   if (label === undefined || isBesideContent(select)) return false;
   const { attributes, className, id } = select;
   if (!CHOSEN.test(`${label.text} ${attributes["name"] ?? ""} ${id} ${className}`)) return false;
@@ -51,12 +69,13 @@ interface Label {
   readonly element?: PageElement;
 }
 
-function labelOf(select: PageElement): Label | undefined {
+function labelOf(select: PageElement, labels: () => LabelsById): Label | undefined {
   const around = closest(select, ({ tag }) => tag === "label");
   if (around !== undefined) return named(around.textContent.replace(select.textContent, ""), around);
+  const own = select.id === "" ? [] : (labels().get(select.id) ?? []);
   let at: PageElement | null = select.parentNode;
-  for (let level = 0; at !== null && level < LABEL_LEVELS && select.id !== ""; level++, at = at.parentNode) {
-    const label = at.getElementsByTagName("label").find(({ attributes }) => attributes["for"] === select.id);
+  for (let level = 0; at !== null && level < LABEL_LEVELS && own.length > 0; level++, at = at.parentNode) {
+    const label = own.find((one) => closest(one, (above) => above === at) !== undefined);
     if (label !== undefined) return named(label.textContent, label);
   }
   let before: PageNode | null = select.previousSibling;

@@ -7,7 +7,7 @@ import type { PageDocument } from "../dom/parse.ts";
 import { plainListing } from "../markdown/listings.ts";
 import { plainTextOf } from "../words/plain-text.ts";
 import { dropListingSigns, isCopyButton } from "./listing-signs.ts";
-import { sayRating, showChoices } from "./spoken.ts";
+import { type LabelsById, labelsById, sayRating, showChoices } from "./spoken.ts";
 import type { Trace } from "./trace.ts";
 
 /** Elements that are never content. */
@@ -49,11 +49,16 @@ export function tidy(
   }: { readonly keepsDataImages?: boolean | undefined; readonly omissions?: Omissions } = {},
 ): void {
   const base = baseOf(document, url);
+  let known: LabelsById | undefined;
+  const labels = () => {
+    known ??= labelsById(document.body);
+    return known;
+  };
   for (const element of elementsOf(document.body)) {
     if (element.parentNode === null) continue;
     if (element.tag === "template" && element.attributes["shadowrootmode"] !== undefined) element.unwrap();
     else if (element.tag === "noscript") tidyNoscript(element, base);
-    else if (element.tag === "select" && showChoices(element)) continue;
+    else if (element.tag === "select" && showChoices(element, labels)) continue;
     else if (element.tag === "frame") linkFrame(element, base);
     else if (NO_CONTENT.has(element.tag) || isCopyButton(element)) trace.remove(element, "not-content");
     else if (element.tag === "img") tidyImage(element, base, keepsDataImages);
