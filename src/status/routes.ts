@@ -8,7 +8,7 @@ import type { EndpointText, ServedEndpoint } from "../http/served-endpoint.ts";
 import { CAPABILITIES } from "./capabilities.ts";
 import { type HealthDeps, health } from "./health.ts";
 import type { ModelHealth } from "./model-health.ts";
-import { type StatusPageFacts, statusPage } from "./page.ts";
+import type { StatusPageFacts } from "./page.ts";
 import { leaderboard, type StatsDeps, tokenStats } from "./stats.ts";
 
 /** What the endpoints need. */
@@ -275,7 +275,10 @@ export const STATUS_ENDPOINTS: readonly ServedEndpoint<StatusDeps>[] = [
     }),
   }),
   get("/status", "getStatusPage", {
-    handle: async (deps) => statusPage(await pageFacts(deps)),
+    handle: async (deps) => {
+      const { statusPage } = await import("./page.ts");
+      return statusPage(await pageFacts(deps));
+    },
     describe: () => ({
       summary: "The public status page",
       description:

@@ -290,7 +290,8 @@ class Hosts {
   #ownWaitMs(claim: Claim, accountId: string): number {
     const host = this.#hosts.get(claim.host);
     if (host === undefined) return 0;
-    const most = host.accounts.has(accountId) ? PER_HOST_MAX : PER_HOST_WITH_NEWCOMER_MAX;
+    const isNewcomer = accountId !== "" && !host.accounts.has(accountId);
+    const most = isNewcomer ? PER_HOST_WITH_NEWCOMER_MAX : PER_HOST_MAX;
     if (host.active >= most) return Number.POSITIVE_INFINITY;
     // If the clock was set back, a host must not be blocked until that time has passed again.
     host.lastMs = Math.min(host.lastMs, this.#clock.now());
