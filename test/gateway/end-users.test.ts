@@ -177,11 +177,14 @@ test.each(Object.keys(DECIDERS))("decisions over %s", async (provider) => {
   const member = DECIDERS[provider]?.member;
   const model = `${provider}-1.0.0`;
   const question = { instructions: "Is it?" };
+  // What is decided about, so that a late call of the decision before is not taken for one of this.
+  let calls = 0;
   const members = async (path: string, body: Json): Promise<Json> => {
-    upstream.received.length = 0;
-    await (await app.post(path, { model, ...body })).text();
-    const { safety_identifier, user, metadata } = upstream.received[0]?.json ?? {};
-    expect(upstream.received.length).toBeGreaterThan(0);
+    const text = `${provider}-text-${calls++}-`;
+    await (await app.post(path, { model, ...body, ["state" in body ? "state" : "input"]: text })).text();
+    const asked = upstream.received.find(({ json }) => JSON.stringify(json).includes(text));
+    expect(asked).toBeDefined();
+    const { safety_identifier, user, metadata } = asked?.json ?? {};
     return JSON.parse(JSON.stringify({ safety_identifier, user, ...(metadata as Json) })) as Json;
   };
   const own = await members("/v1/systemone", { state: "s", questions: { q: { type: "noul", ...question } } });
