@@ -51,9 +51,10 @@ export async function answerAll(
     }
   };
   const worstOf = (body: Json) => {
-    const chat = format.decode(body, decodeOptions(request));
+    const options = decodeOptions(request);
+    const chat = format.decode(body, options);
     const { model } = modelFor(deps, chat.model, caller);
-    return worstCaseMicros(chat, model, defaultsFor(chat, model, format));
+    return worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas: options.betas });
   };
   if (routing !== undefined) {
     const bodies = bodiesByModel(body, routing);

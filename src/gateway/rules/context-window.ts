@@ -35,12 +35,17 @@ export function refuseTooLong(
 ): void {
   if (contextLength === undefined || !mayExceed(chat, contextLength) || isShortened(chat, body)) return;
   const least = leastTokens(chat);
-  if (least <= contextLength || LARGER_CONTEXT.test(betas())) return;
+  if (least <= contextLength || asksForLargerContext(betas())) return;
   // Coding agents recognise these words and then shorten the conversation.
   const message = `The prompt is too long: at least ${least} tokens > ${contextLength} tokens, the context length of "${id}".`;
   throw new ApiError("context_length_exceeded", message, {
     details: { input_tokens: least, context_window: contextLength },
   });
+}
+
+/** Whether the client's or the operator's betas request a larger context than the model's usual one. */
+export function asksForLargerContext(betas: string): boolean {
+  return LARGER_CONTEXT.test(betas);
 }
 
 /** Whether the bound may be above the window. A word and the space before it are two characters. */

@@ -5,6 +5,7 @@ import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts"
 import { asksForLongCache } from "../../chat/cache-marks.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
 import { countTokens } from "../../tokens/count.ts";
+import { asksForLargerContext } from "../rules/context-window.ts";
 import type { Defaults } from "../rules/policy.ts";
 import { promptText } from "./meter.ts";
 
@@ -20,14 +21,15 @@ const FILE_TOKENS = 50_000;
 const FILE_CHARACTERS = 4;
 const AUDIO_CHARACTERS = 50;
 
-/** The maximum cost in micro-dollars; 0 if the model's prices are unknown. */
+/** The maximum cost in micro-dollars; 0 if the model's prices are unknown. `betas`: the client's, which may enlarge the context. */
 export function worstCaseMicros(
   chat: ChatRequest,
   { prices, largestContext, maxOutputTokens }: Pick<CatalogModel, "prices" | "largestContext" | "maxOutputTokens">,
-  defaults: Defaults,
+  { betas = "", ...defaults }: Defaults & { readonly betas?: string | undefined },
 ): number {
   if (prices === undefined) return 0;
-  const inputTokens = Math.min(worstInputTokens(chat), largestContext ?? Number.POSITIVE_INFINITY);
+  const most = asksForLargerContext(betas) ? undefined : largestContext;
+  const inputTokens = Math.min(worstInputTokens(chat), most ?? Number.POSITIVE_INFINITY);
   const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
   return worstCostMicros(prices, { inputTokens, outputTokens }, { forHour: asksForLongCache(chat) });
 }

@@ -35,3 +35,14 @@ test.each<Row>([
   expect(tokens).toBeGreaterThan(2000);
   expect(cost(PRICES) / tokens).toBeCloseTo(factor, 2);
 });
+
+test.each([
+  ["", true],
+  ["context-1m-2025-08-07", false],
+  ["tools-2024-04-04,context-2m", false],
+])("the model's context bounds the input, unless a larger one is requested: %p", (betas, isBound) => {
+  const chat = messages.decode(of([text()]) as never, {} as never);
+  const cost = (largestContext: number | undefined) =>
+    worstCaseMicros(chat, { prices: PRICES, largestContext, maxOutputTokens: 1 }, { betas });
+  expect(cost(100) < cost(undefined)).toBe(isBound);
+});

@@ -8,8 +8,8 @@ import { worstCaseMicros } from "../../usage/worst-case.ts";
 /** Creates the stage. A request that is one of several has the reservation of all of them already. */
 export function createBudgetsStage(budgets: Pick<Budgets, "reserve">): Stage {
   const run: StageRun = {
-    async prepare({ caller, exchange, chat, model, format }) {
-      const worst = worstCaseMicros(chat, model, defaultsFor(chat, model, format));
+    async prepare({ caller, exchange, chat, model, format, options: { betas } }) {
+      const worst = worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas });
       return { why: "budgets", reservation: await budgets.reserve(caller.budgets ?? [], exchange, worst) };
     },
   };
