@@ -61,6 +61,8 @@ const URLS = many(1000, (at) => `${ADDRESS}${long("a/", 1000)}${at}`);
 export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>> = {
   "POST /v1/chat/completions": [
     ...MESSAGES.map((messages) => ({ model, messages })),
+    // Kept in a thread, then read again.
+    ...[1, 2].map(() => ({ model, messages: MESSAGES[0], thread_id: "worst" })),
     { model, messages: MESSAGES[3], tools: TOOLS },
     { model, messages: [{ role: "user", content: "x" }], unknown: nested(100) },
     { model, messages: [{ role: "user", content: "x" }], ...Object.fromEntries(many(20_000, (at) => [`u${at}`, at])) },

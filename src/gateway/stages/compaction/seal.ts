@@ -2,6 +2,7 @@
 // key derived from one secret, bound to the account and the purpose. Text sealed for one account and purpose cannot be opened for
 // another.
 
+import { jsonInTurns } from "../../../base/json-in-slices.ts";
 import { lazily } from "../../../base/lazily.ts";
 import { nodeCrypto } from "../../../base/node-modules.ts";
 
@@ -15,6 +16,9 @@ export interface SealedFor {
 const MARK = "sallyport.c1.";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
+/** Characters from which a value is compressed in a thread, and compressed bytes from which it is unpacked in one. */
+const IN_STEPS_CHARS = 512 * 1024;
+const IN_STEPS_PACKED_BYTES = 64 * 1024;
 
 /** Seals and opens texts. */
 export class Sealer {
@@ -26,15 +30,39 @@ export class Sealer {
 
   /** Seals a text as bytes that only this gateway can open. */
   seal(text: string, bound: SealedFor): Buffer {
+    return this.#encrypted(Bun.zstdCompressSync(Buffer.from(text)), bound);
+  }
+
+  /** Seals a value of any size as JSON. A large one is serialised in steps and compressed in a thread. */
+  async sealValue(value: unknown, bound: SealedFor): Promise<Buffer> {
+    const text = await jsonInTurns(value);
+    if (text.length < IN_STEPS_CHARS) return this.seal(text, bound);
+    return this.#encrypted(await Bun.zstdCompress(Buffer.from(text)), bound);
+  }
+
+  /** Opens what `sealValue` sealed, in the same way; undefined if it was not sealed for this account and purpose. */
+  async openValue(bytes: Uint8Array, bound: SealedFor): Promise<unknown> {
+    const packed = this.#decrypted(bytes, bound);
+    if (packed === undefined) return undefined;
+    const isLarge = packed.length > IN_STEPS_PACKED_BYTES;
+    const content = await (isLarge ? Bun.zstdDecompress(packed) : Bun.zstdDecompressSync(packed));
+    return JSON.parse(new TextDecoder().decode(content));
+  }
+
+  #encrypted(packed: Uint8Array, bound: SealedFor): Buffer {
     const iv = crypto.getRandomValues(Buffer.alloc(IV_BYTES));
     const cipher = nodeCrypto().createCipheriv("aes-256-gcm", this.#key(), iv).setAAD(boundTo(bound));
-    const packed = Bun.zstdCompressSync(Buffer.from(text));
     const sealed = Buffer.concat([cipher.update(packed), cipher.final()]);
     return Buffer.concat([iv, sealed, cipher.getAuthTag()]);
   }
 
   /** Opens sealed bytes; undefined if they were not sealed for this account and purpose. */
   open(bytes: Uint8Array, bound: SealedFor): string | undefined {
+    const packed = this.#decrypted(bytes, bound);
+    return packed === undefined ? undefined : new TextDecoder().decode(Bun.zstdDecompressSync(packed));
+  }
+
+  #decrypted(bytes: Uint8Array, bound: SealedFor): Buffer | undefined {
     if (bytes.length < IV_BYTES + TAG_BYTES) return undefined;
     const end = bytes.length - TAG_BYTES;
     const decipher = nodeCrypto()
@@ -42,8 +70,7 @@ export class Sealer {
       .setAAD(boundTo(bound))
       .setAuthTag(bytes.subarray(end));
     try {
-      const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
-      return new TextDecoder().decode(Bun.zstdDecompressSync(packed));
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
     } catch {
       // Decryption fails if the account or the secret differs, or if the value was changed.
       return undefined;

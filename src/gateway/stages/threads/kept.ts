@@ -48,7 +48,7 @@ export class KeptThreads implements CompactionStore {
     { model, tokens, text }: { model: string; tokens: number; text: ThreadText },
   ): Promise<void> {
     const { store, sealer, retentionMs, nowMs } = this.#deps;
-    const state = sealer.seal(JSON.stringify(text), { accountId: name.accountId, purpose: "thread" });
+    const state = await sealer.sealValue(text, { accountId: name.accountId, purpose: "thread" });
     const expiresAtMs = nowMs() + retentionMs();
     await store.saveThread({ ...stored(name), model, messages: text.messages.length, tokens, state, expiresAtMs });
     await store.makeRoom(name.accountId, 0);
@@ -58,8 +58,8 @@ export class KeptThreads implements CompactionStore {
   async find(name: ThreadName): Promise<ReadThread | undefined> {
     const found = await this.#deps.store.findThread(stored(name));
     if (found === undefined) return undefined;
-    const text = this.#deps.sealer.open(found.state, { accountId: name.accountId, purpose: "thread" });
-    return text === undefined ? undefined : { row: found, text: JSON.parse(text) as ThreadText };
+    const text = await this.#deps.sealer.openValue(found.state, { accountId: name.accountId, purpose: "thread" });
+    return text === undefined ? undefined : { row: found, text: text as ThreadText };
   }
 
   /** Lists an account's threads of a kind without their content, latest first. */

@@ -38,6 +38,17 @@ describe("seals", () => {
     expect(bytes.includes("text")).toBe(false);
   });
 
+  test.each([
+    ["a small value", { format: "f", messages: ["hi"] }],
+    ["a large value", { format: "f", messages: ["\ud800 的a \u0000 ".repeat(300_000)] }],
+  ])("hold %s", async (_name, value) => {
+    const bytes = await sealer.sealValue(value, { accountId: "one", purpose: "thread" });
+    expect(await sealer.openValue(bytes, { accountId: "one", purpose: "thread" })).toEqual(value);
+    expect(await sealer.openValue(bytes, { accountId: "two", purpose: "thread" })).toBeUndefined();
+    bytes[20]! ^= 1;
+    expect(await sealer.openValue(bytes, { accountId: "one", purpose: "thread" })).toBeUndefined();
+  });
+
   test("do not open with any character changed", () => {
     const at = sealed.indexOf(".", 10) + 1;
     for (let i = at; i < sealed.length; i++) {
