@@ -50,6 +50,8 @@ class ThreadRun implements StageRun {
   readonly #deps: ThreadsDeps;
   /** The thread, if the gateway holds it. */
   #own: GatewayThread | undefined;
+  /** What replaces a new thread that a provider refused, on every route and in every round. */
+  #instead: Change | undefined;
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps;
@@ -80,7 +82,17 @@ class ThreadRun implements StageRun {
     const isNew = this.#own === undefined && threadOf(turn.format, turn.body)?.previousId === undefined;
     if (!isNew || !(error instanceof UpstreamFault)) return undefined;
     if (!refusesThread(clientError(error, this.#deps.scrub, turn.format.dialect))) return undefined;
-    return this.#held(turn, { ...turn.body, ...turn.members });
+    return this.#heldInstead(turn);
+  }
+
+  adapt(): Change | undefined {
+    return this.#instead;
+  }
+
+  async #heldInstead(turn: ChatTurn): Promise<Change | undefined> {
+    this.#instead = await this.#held(turn, { ...turn.body, ...turn.members });
+    // `adapt` applies it.
+    return this.#instead === undefined ? undefined : { why: "thread refused" };
   }
 
   async complete({

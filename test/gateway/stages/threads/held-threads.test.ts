@@ -177,6 +177,21 @@ test("any other error is passed on, and nothing is stored", async () => {
   expect([answer.status, upstream.received.length]).toEqual([400, 1]);
 });
 
+test("a refused thread stays with the gateway when the provider fails and is tried again", async () => {
+  const unsupported = { message: "No.", details: { error_code: "thread_unsupported_request", unsupported: ["x"] } };
+  let failures = 0;
+  upstream.answer((received) => {
+    if (received.json?.["thread"] !== undefined)
+      return Response.json(
+        { type: "error", error: { type: "invalid_request_error", ...unsupported } },
+        { status: 400 },
+      );
+    return failures++ === 0 ? new Response("{}", { status: 503 }) : say(received, { text: "well" });
+  });
+  const answer = await turn({ model: "claude", messages: user("one"), thread: { type: "create" } });
+  expect([answer.status, upstream.received.length]).toEqual([200, 3]);
+});
+
 test("with compaction off no text is stored, and the error tells the client to send its history", async () => {
   await app.reconfigure(config(false));
   const answer = await turn({ model: "openai-chat", messages: user("one"), thread: { type: "create" } });
