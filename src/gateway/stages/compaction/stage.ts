@@ -75,7 +75,9 @@ class CompactionRun implements StageRun {
   }
 
   async adapt(turn: ChatTurn, { provider, route }: Target): Promise<Change | undefined> {
-    const short = this.#overflowed.has(route) ? undefined : await this.#shortened(turn, { provider, route });
+    const sent = this.#overflowed.has(route) ? this.#sent.get(route) : undefined;
+    // A later round on this route sends the shorter conversation again, not the one that was refused.
+    const short = sent === undefined ? await this.#shortened(turn, { provider, route }) : changeTo(sent);
     const { members } = short ?? turn;
     const isForeign = isLossless(turn, provider) && members !== undefined && provider.quirks.compaction === false;
     const left = isForeign ? compactionMembers(turn.body, members, turn.format) : [];
@@ -91,7 +93,8 @@ class CompactionRun implements StageRun {
     if (shorter === undefined) return undefined;
     this.#overflowed.add(route);
     this.#sent.set(route, shorter);
-    return changeTo(shorter);
+    // `adapt` applies it.
+    return { why: "overflow" };
   }
 
   complete({ target, fault, text, usage }: CompleteAnswer): undefined {

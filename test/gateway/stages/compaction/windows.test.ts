@@ -10,8 +10,8 @@ const upstream = startUpstream();
 const app = await startTestApp({
   config: {
     providers: { up: { kind: "openai", base_url: upstream.baseUrl, api_key: "k", discover: false } },
-    // The window of the model is not known.
-    models: [{ id: "m", routes: [{ provider: "up", model: "up" }] }],
+    // The windows of the models are not known.
+    models: ["m", "unlearnt"].map((id) => ({ id, routes: [{ provider: "up", model: id }] })),
     tiers: { premium: { rpm: 1_000_000 } },
   },
 });
@@ -33,4 +33,21 @@ test("a refusal of a request without a thread is enough", async () => {
   const answer = await app.post("/v1/chat/completions", { ...body, thread_id: "t" });
   expect(answer.status).toBe(200);
   expect(seen.refusals).toBe(1);
+});
+
+test("a conversation that was shortened after a refusal stays so when the provider fails and is tried again", async () => {
+  const { seen, script } = tightUpstream({ window: 4000, say: () => ({ text: "Well said." }) });
+  let failures = 0;
+  upstream.answer((received) => {
+    const answer = script(received);
+    const isTurn = answer.ok && seen.turns.at(-1) === received;
+    return isTurn && failures++ === 0 ? new Response("{}", { status: 503 }) : answer;
+  });
+  const messages = Array.from({ length: 61 }, (_, n) => ({
+    role: n % 2 === 0 ? "user" : "assistant",
+    content: `turn ${n}: ${"as was said before ".repeat(20)}`,
+  }));
+  const body = { model: "unlearnt", max_tokens: 100, messages, thread_id: "again" };
+  expect((await app.post("/v1/chat/completions", body)).status).toBe(200);
+  expect([seen.refusals, failures]).toEqual([1, 2]);
 });
