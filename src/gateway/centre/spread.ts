@@ -259,6 +259,8 @@ async function streams(
           if (at === count) return rest + closing();
           cutter = new FrameCutter();
           source = sourceOf(await ask(at));
+          // The client left while this prompt's answer began.
+          if (over) source.cancel();
           return rest;
         } catch (error) {
           end();
