@@ -28,8 +28,8 @@ export function createImagesStage(fetch: () => GuardedFetch): Stage {
   };
   return {
     name: "images",
-    // The history that was inserted before may name images too.
-    open: ({ text, before }) => (before !== undefined || text.includes("http") ? run : undefined),
+    // The type of every image has this word. The history that was inserted before may name images too.
+    open: ({ text, before }) => (before !== undefined || text.includes("image") ? run : undefined),
   };
 }
 

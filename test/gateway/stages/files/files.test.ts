@@ -337,6 +337,11 @@ describe.each(FORMATS)("%s", (_name, path, byId, byUrl) => {
     expect(upstream.received[0]?.text).toContain(DATA);
     expect(upstream.received[0]?.text).not.toContain(origin);
   });
+
+  test("the scheme of a URL may be in capital letters", async () => {
+    expect((await app.post(path, byUrl("no-urls", `${origin.toUpperCase()}/moved`))).status).toBe(200);
+    expect(upstream.received[0]?.text).toContain(DATA);
+  });
 });
 
 describe("images that cannot be fetched", () => {
