@@ -183,6 +183,14 @@ export interface Stage {
   failed?(turn: ChatTurn, error: unknown): void;
 }
 
+/**
+ * Whether names or values of the client's body may contain a word of letters, `-`, `_` and `"`. JSON allows each of these letters to
+ * be spelled as an escape, so a body with such escapes may contain any.
+ */
+export function mayContain({ text }: Pick<ClientRequest, "text">, word: string): boolean {
+  return text.includes(word) || text.includes("\\u");
+}
+
 /** The turn after a change. */
 export function changed(turn: ChatTurn, change: Change): ChatTurn {
   const { why, dropped, ...rest } = change;

@@ -4,15 +4,16 @@
 import { prefixedId } from "../../../base/ids.ts";
 import type { ModelRoute } from "../../../catalog/models.ts";
 import { isLossless } from "../../centre/build.ts";
-import type {
-  Change,
-  ChatTurn,
-  CompleteAnswer,
-  FailedCall,
-  Stage,
-  StageAnswer,
-  StageRun,
-  Target,
+import {
+  type Change,
+  type ChatTurn,
+  type CompleteAnswer,
+  type FailedCall,
+  mayContain,
+  type Stage,
+  type StageAnswer,
+  type StageRun,
+  type Target,
 } from "../../centre/stage.ts";
 import type { Compactable, CompactableTurn } from "./compactable-turn.ts";
 import type { ChatCompaction } from "./conversations.ts";
@@ -26,10 +27,11 @@ const ASKS_EDITS = '"context_management';
 export function createCompactionStage(compaction: ChatCompaction): Stage {
   return {
     name: "compaction",
-    open({ format, chat, keptConversation, text }) {
+    open(turn) {
+      const { format, chat, keptConversation } = turn;
       if (format.entries === undefined) return undefined;
       const isNamed = chat.threadId !== undefined || keptConversation !== undefined;
-      return isNamed || text.includes(ASKS_RECORD) || text.includes(ASKS_EDITS)
+      return isNamed || mayContain(turn, ASKS_RECORD) || mayContain(turn, ASKS_EDITS)
         ? new CompactionRun(compaction)
         : undefined;
     },

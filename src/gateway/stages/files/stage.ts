@@ -1,7 +1,7 @@
 // Inserts uploaded files: what a request names by id becomes base64 before routing.
 
 import type { FileStore } from "../../../store/work/files.ts";
-import { type ChatTurn, reread, type Stage, type StageRun } from "../../centre/stage.ts";
+import { type ChatTurn, mayContain, reread, type Stage, type StageRun } from "../../centre/stage.ts";
 import { withFiles } from "./uploaded.ts";
 
 /** How every id of an uploaded file begins. */
@@ -15,7 +15,7 @@ export function createFilesStage(store: FileStore): Stage {
   return {
     name: "files",
     // The history that was inserted before may name files too.
-    open: ({ text, before }) => (before !== undefined || text.includes(ID_START) ? run : undefined),
+    open: (turn) => (turn.before !== undefined || mayContain(turn, ID_START) ? run : undefined),
   };
 }
 

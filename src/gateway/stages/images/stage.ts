@@ -5,14 +5,14 @@ import { ApiError } from "../../../base/errors.ts";
 import { BlockedAddress } from "../../../net/address-guard.ts";
 import { FetchError, type GuardedFetch } from "../../../net/fetch.ts";
 import { type Media, mediaReferences, replaceMedia } from "../../../wire/media-references.ts";
-import type { Change, ChatTurn, Stage, StageRun } from "../../centre/stage.ts";
+import { type Change, type ChatTurn, mayContain, type Stage, type StageRun } from "../../centre/stage.ts";
 import { IMAGE_BYTES_MAX, IMAGES_MAX, sniffImage, tooManyImages } from "../../rules/images.ts";
 
 const FETCH_TIMEOUT_MS = 15_000;
 /** Maximum bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
 
-/** Creates the stage. The images of a request are fetched once, however many routes are tried. */
+/** Creates the stage. The images of a turn are fetched once, however many routes are tried. A shortened turn is another one. */
 export function createImagesStage(fetch: () => GuardedFetch): Stage {
   const fetched = new WeakMap<ChatTurn, Promise<Change | undefined>>();
   const run: StageRun = {
@@ -29,7 +29,7 @@ export function createImagesStage(fetch: () => GuardedFetch): Stage {
   return {
     name: "images",
     // The type of every image has this word. The history that was inserted before may name images too.
-    open: ({ text, before }) => (before !== undefined || text.includes("image") ? run : undefined),
+    open: (turn) => (turn.before !== undefined || mayContain(turn, "image") ? run : undefined),
   };
 }
 

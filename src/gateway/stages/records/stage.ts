@@ -1,7 +1,7 @@
 // Opens the records of a conversation that a client carries: those that the gateway sealed become text, a vendor's own restrict
 // the routes to that vendor.
 
-import { type Change, type ChatTurn, reread, type Stage, type StageRun } from "../../centre/stage.ts";
+import { type Change, type ChatTurn, mayContain, reread, type Stage, type StageRun } from "../../centre/stage.ts";
 import { type RecordsDeps, withRecords } from "../compaction/open-records.ts";
 
 /** The type of every record begins like this. */
@@ -13,8 +13,8 @@ export function createRecordsStage(deps: RecordsDeps): Stage {
   return {
     name: "records",
     // The history that was inserted before may carry records too.
-    open: ({ text, before, format }) =>
-      format.entries !== undefined && (before !== undefined || text.includes(RECORD)) ? run : undefined,
+    open: (turn) =>
+      turn.format.entries !== undefined && (turn.before !== undefined || mayContain(turn, RECORD)) ? run : undefined,
   };
 }
 

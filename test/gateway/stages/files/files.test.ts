@@ -338,6 +338,18 @@ describe.each(FORMATS)("%s", (_name, path, byId, byUrl) => {
     expect(upstream.received[0]?.text).not.toContain(origin);
   });
 
+  test.each([
+    ["an uploaded image", "no-urls", byId],
+    ["an image by URL", "no-urls", byUrl],
+  ])("%s is found in a body that spells its characters as escapes", async (name, model, body) => {
+    const source = name.startsWith("an uploaded") ? String((await upload(PNG)).body["id"]) : `${origin}/moved`;
+    const text = JSON.stringify(body(model, source))
+      .replaceAll("image", "\\u0069mage")
+      .replaceAll("file-", "\\u0066ile-");
+    expect((await app.call(path, { method: "POST", body: text })).status).toBe(200);
+    expect(upstream.received[0]?.text).toContain(DATA);
+  });
+
   test("the scheme of a URL may be in capital letters", async () => {
     expect((await app.post(path, byUrl("no-urls", `${origin.toUpperCase()}/moved`))).status).toBe(200);
     expect(upstream.received[0]?.text).toContain(DATA);
