@@ -21,7 +21,11 @@ export const configCommand: Command = {
       context.out(`${JSON.stringify({ file: file ?? null, values: shown })}\n`);
       return 0;
     }
-    if (shown.length === 0) context.err("No key of the configuration matches.\n");
+    if (shown.length === 0) {
+      const changed = context.flags.has("changed") ? "changed " : "";
+      const keys = part === "" ? `${changed}key` : `${changed}key that contains "${part}"`;
+      context.err(`The configuration is valid and has no ${keys}. Without KEY every key is printed.\n`);
+    }
     const width = Math.max(0, ...shown.map(({ key }) => key.length));
     for (const { key, value, source } of shown)
       context.out(`${key.padEnd(width)}  ${shownValue(value)}  (${sourceText(source)})\n`);

@@ -9,7 +9,7 @@ import { LOCAL_JOB, type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } 
 import { createPageNames, markdownOf } from "../web/page-files.ts";
 import type { Command, Context } from "./command.ts";
 import { Interrupted } from "./failure.ts";
-import { progressLine, withWebTools } from "./web-tools.ts";
+import { progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
 /** Prints the pages, or writes each to a Markdown file as it arrives. */
@@ -20,7 +20,11 @@ export const crawlCommand: Command = {
   args: [1, 1],
   options: [
     { name: "limit", value: "N", summary: "maximum number of pages, up to 100 (default 10)" },
-    { name: "max-depth", value: "N", summary: "maximum number of links away from the root, up to 10" },
+    {
+      name: "max-depth",
+      value: "N",
+      summary: "maximum number of links away from the root, up to 10 (default: no limit)",
+    },
     {
       name: "include",
       value: "G",
@@ -73,7 +77,7 @@ async function runCrawl(context: Context, store: MemoryCrawlStore): Promise<void
   const { web } = context.config();
   const input = () =>
     readCrawl({
-      url: args[0],
+      url: typedUrl(args[0] ?? ""),
       limit: flags.integer("limit", 1, CRAWL_LIMIT_MAX),
       max_depth: flags.integer("max-depth", 1, 10),
       include_paths: flags.all("include"),

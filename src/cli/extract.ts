@@ -12,7 +12,7 @@ import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type LocalModel, withLocalModel } from "./local-model.ts";
-import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
+import { type ProgressLine, progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure } from "./workspace.ts";
 
 /** Schemas above 64 KiB are refused; a file may contain much white space. */
@@ -70,7 +70,7 @@ async function extracted(context: Context, schema: unknown, line: ProgressLine):
   const { web } = context.config();
   return withWebTools(context, "extract", async (tools, signal) => {
     const { input } = readExtract({
-      urls: args,
+      urls: args.map(typedUrl),
       prompt: flags.required("prompt"),
       ...(schema === undefined ? {} : { schema }),
       ...(flags.text("system-prompt") === undefined ? {} : { system_prompt: flags.text("system-prompt") }),

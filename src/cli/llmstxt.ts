@@ -7,7 +7,7 @@ import { LLMSTXT_URLS, LLMSTXT_URLS_MAX, readLlmstxt } from "../web/llmstxt/jobs
 import { llmstxtKind } from "../web/llmstxt/kind.ts";
 import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
-import { type ProgressLine, progressLine, withWebTools } from "./web-tools.ts";
+import { type ProgressLine, progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
 /** Prints the file, or the one with the full text. */
@@ -45,7 +45,7 @@ async function generate(context: Context, line: ProgressLine): Promise<Readonly<
   const { web } = context.config();
   const input = () =>
     readLlmstxt({
-      url: args[0],
+      url: typedUrl(args[0] ?? ""),
       max_urls: flags.integer("max-urls", 1, LLMSTXT_URLS_MAX),
       show_full_text: flags.has("full"),
     });

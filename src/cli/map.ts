@@ -2,7 +2,7 @@
 
 import { mapSite } from "../web/map.ts";
 import type { Command } from "./command.ts";
-import { progressLine, withWebTools } from "./web-tools.ts";
+import { progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 
 /** Prints the addresses. */
 export const mapCommand: Command = {
@@ -16,7 +16,7 @@ export const mapCommand: Command = {
   ],
   async run(context) {
     const { flags, args, config } = context;
-    const body = { url: args[0], search: flags.text("search"), limit: flags.integer("limit", 1, 5000) };
+    const body = { url: typedUrl(args[0] ?? ""), search: flags.text("search"), limit: flags.integer("limit", 1, 5000) };
     const { userAgent } = config().web;
     const line = progressLine(context);
     line.show(`looking for the pages of ${args[0]}`);

@@ -4,7 +4,7 @@ import type { Explanation } from "../web/page-view.ts";
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
-import { progressLine, withWebTools } from "./web-tools.ts";
+import { progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 
 /** Prints the page in the requested formats (a screenshot as base64 PNG), or writes it to a file. */
 export const scrapeCommand: Command = {
@@ -39,7 +39,7 @@ export const scrapeCommand: Command = {
     const answer = await withWebTools(context, "scrape", (tools, signal) =>
       scrapePage(
         {
-          url: args[0],
+          url: typedUrl(args[0] ?? ""),
           ...(formats.length > 0 ? { formats } : {}),
           full_page: flags.has("full-page"),
           only_main_content: !flags.has("full-page"),

@@ -36,6 +36,18 @@ export async function withWebTools<T>(
   }
 }
 
+/** A scheme, which a port is not: "localhost:3000" has none. */
+const SCHEME = /^[a-z][a-z\d+.-]*:(?!\d)/i;
+
+/** An address as a person types it: without a scheme it is an https address, as in a browser. */
+export function typedUrl(text: string): string {
+  const address = `https://${text}`;
+  if (SCHEME.test(text) || !URL.canParse(address)) return text;
+  const { hostname } = new URL(address);
+  // A single word is more likely a mistake than a host.
+  return /[.:]/.test(hostname) || hostname === "localhost" ? address : text;
+}
+
 /** A progress line on a terminal, overwritten by the next. */
 export interface ProgressLine {
   show(text: string): void;

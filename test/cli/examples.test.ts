@@ -6,6 +6,7 @@ import { COMMON_OPTIONS, parseArguments } from "../../src/cli/flags.ts";
 import { commandHelp, groupHelp } from "../../src/cli/help.ts";
 import { COMMANDS } from "../../src/cli/index.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
+import { typedUrl } from "../../src/cli/web-tools.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 const commands: (readonly [name: string, command: Command])[] = [];
@@ -28,6 +29,30 @@ test.each(commands)("%s", (name, command) => {
     expect(commandHelp(name, command)).toContain(`  ${line}`);
   }
 });
+
+/** Options that are measured or counted and have no default: without them nothing is set. */
+const WITHOUT_DEFAULT = ["account set-budget --usd", "key create --budget"];
+
+test("every option that is a number or a time says its default", () => {
+  const silent = commands.flatMap(([name, { options = [] }]) =>
+    options
+      .filter(({ value, summary }) => /^(N|USD|TIME|ISO)$/.test(value ?? "") && !summary.includes("(default"))
+      .filter(({ name: option }) => !(name === "key create" && option === "name"))
+      .map((option) => `${name} --${option.name}`),
+  );
+  expect(silent).toEqual(WITHOUT_DEFAULT);
+});
+
+test.each([
+  ["example.com", "https://example.com"],
+  ["example.com/a?b=c:d", "https://example.com/a?b=c:d"],
+  ["localhost:3000/x", "https://localhost:3000/x"],
+  ["http://example.com", "http://example.com"],
+  ["mailto:ada@example.com", "mailto:ada@example.com"],
+  ["nonsense", "nonsense"],
+  ["", ""],
+  ["a b", "a b"],
+])("the address %j is read as %j", (typed, address) => expect(typedUrl(typed)).toBe(address));
 
 test("the help of a group lists how each of its verbs is called", async () => {
   const listed = COMMANDS.find(({ name }) => name === "key");
