@@ -1,9 +1,10 @@
-// The OpenAPI description of the account endpoints. Accounts are created in the dashboard; there is no endpoint for that.
+// The descriptions of the account endpoints, for the documentation alone. Accounts are created in the dashboard; there is no endpoint for that.
 
 import { type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 import { TIER_IDS } from "../config/schema-server.ts";
-import { type Access, type ApiEndpoint, type ApiParameter, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { type ApiParameter, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 import { CHARS_MAX } from "./fields.ts";
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN } from "./passwords/passwords.ts";
 
@@ -30,10 +31,8 @@ const PAIR = Type.Object(
 );
 
 interface Told {
-  readonly id: string;
   readonly summary: string;
   readonly description: string;
-  readonly access?: Access;
   readonly parameters?: readonly ApiParameter[];
   readonly body?: {
     readonly name: string;
@@ -47,19 +46,19 @@ interface Told {
   readonly errors?: readonly ErrorCode[];
 }
 
-function endpoint(method: ApiEndpoint["method"], path: string, told: Told): ApiEndpoint {
-  const { id, summary, description, access = "token", parameters, body, schema = SUCCESS, errors } = told;
-  const answer = told.redirects
+function told({ summary, description, parameters, body, ...rest }: Told): NamelessText {
+  const { schema = SUCCESS, errors } = rest;
+  const answer = rest.redirects
     ? {
         ...{ status: 302, description: "Redirect.", headers: { Location: "The address of the redirect." } },
         instead: {
-          description: told.answer ?? "The page at the end of the redirects, for clients that follow them.",
-          ...(told.schema === undefined ? {} : { schema: told.schema }),
+          description: rest.answer ?? "The page at the end of the redirects, for clients that follow them.",
+          ...(rest.schema === undefined ? {} : { schema: rest.schema }),
         },
       }
-    : { description: told.answer ?? "Done.", schema };
+    : { description: rest.answer ?? "Done.", schema };
   return {
-    ...{ method, path, id, group: "Accounts" as const, summary, description, access, answer },
+    ...{ group: "Accounts", summary, description, answer },
     ...(parameters === undefined ? {} : { parameters }),
     ...(errors === undefined ? {} : { errors }),
     ...(body === undefined
@@ -74,13 +73,11 @@ function endpoint(method: ApiEndpoint["method"], path: string, told: Told): ApiE
   };
 }
 
-const TOKENS: readonly ApiEndpoint[] = [
-  endpoint("POST", "/v1/auth/token", {
-    id: "signIn",
+const TOKENS = {
+  signIn: told({
     summary: "Sign in",
     description:
       "Name or e-mail address and password for a pair of tokens. After too many wrong tries 429, the right password too.",
-    access: "open",
     body: {
       name: "SignIn",
       members: { username_or_email: text("`username` and `email` are accepted too."), password: text("The password.") },
@@ -90,12 +87,10 @@ const TOKENS: readonly ApiEndpoint[] = [
     answer: "The pair.",
     errors: ["invalid_credentials", "too_many_attempts", "server_busy"],
   }),
-  endpoint("POST", "/v1/auth/refresh", {
-    id: "refreshTokens",
+  refreshTokens: told({
     summary: "Get the next pair of tokens",
     description:
       "Needs only the refresh token, which works once. One that was used before ends its whole session: 401 `refresh_token_reused`.",
-    access: "open",
     body: {
       name: "Refresh",
       members: { refresh_token: text("Of the last pair.") },
@@ -105,8 +100,7 @@ const TOKENS: readonly ApiEndpoint[] = [
     answer: "The pair.",
     errors: ["invalid_refresh_token", "expired_refresh_token", "refresh_token_reused"],
   }),
-  endpoint("POST", "/v1/auth/logout", {
-    id: "logOut",
+  logOut: told({
     summary: "Sign out",
     description:
       "Ends the session of the access token, or of the refresh token in the body. The access token works until it expires.",
@@ -117,8 +111,7 @@ const TOKENS: readonly ApiEndpoint[] = [
       required: false,
     },
   }),
-  endpoint("GET", "/v1/auth/me", {
-    id: "getProfile",
+  getProfile: told({
     summary: "Read your account",
     description: "The signed-in account.",
     answer: "The account.",
@@ -137,16 +130,14 @@ const TOKENS: readonly ApiEndpoint[] = [
       { $id: "Profile" },
     ),
   }),
-  endpoint("DELETE", "/v1/auth/me", {
-    id: "deleteAccount",
+  deleteAccount: told({
     summary: "Delete your account",
     description: "At once and permanently, with the account's keys, threads, files, jobs, sessions and usage.",
   }),
-];
+};
 
-const PROOFS: readonly ApiEndpoint[] = [
-  endpoint("POST", "/v1/auth/email-verification/send-code", {
-    id: "sendVerificationCode",
+const PROOFS = {
+  sendVerificationCode: told({
     summary: "Mail a code to your address",
     description: "The code has six digits and is valid for ten minutes. One mail per minute.",
     answer: "The code was sent, or is not needed.",
@@ -160,8 +151,7 @@ const PROOFS: readonly ApiEndpoint[] = [
     ),
     errors: ["code_recently_sent", "server_busy"],
   }),
-  endpoint("POST", "/v1/auth/email-verification/verify-code", {
-    id: "verifyEmail",
+  verifyEmail: told({
     summary: "Verify your address",
     description: "With the mailed code. Each code allows five attempts.",
     body: { name: "VerifyCode", members: { code: text("The six digits.") }, example: { code: "123456" } },
@@ -169,11 +159,9 @@ const PROOFS: readonly ApiEndpoint[] = [
     schema: Type.Object({ success: Type.Literal(true), email_verified: Type.Literal(true) }, { $id: "Verified" }),
     errors: ["invalid_code", "too_many_attempts"],
   }),
-  endpoint("POST", "/v1/auth/password-reset/request", {
-    id: "requestPasswordReset",
+  requestPasswordReset: told({
     summary: "Mail a link to set a new password",
     description: "The answer is the same whether or not the account exists.",
-    access: "open",
     body: {
       name: "PasswordResetRequest",
       members: { email: text("The account's address.") },
@@ -181,11 +169,9 @@ const PROOFS: readonly ApiEndpoint[] = [
     },
     errors: ["too_many_attempts", "server_busy"],
   }),
-  endpoint("POST", "/v1/auth/password-reset/confirm", {
-    id: "confirmPasswordReset",
+  confirmPasswordReset: told({
     summary: "Set a new password with the mailed link",
     description: "Ends all sessions of the account.",
-    access: "open",
     body: {
       name: "PasswordResetConfirm",
       members: { token: text("From the link."), password: newPassword() },
@@ -193,8 +179,7 @@ const PROOFS: readonly ApiEndpoint[] = [
     },
     errors: ["invalid_code", "too_many_attempts", "server_busy"],
   }),
-  endpoint("POST", "/v1/auth/password", {
-    id: "changePassword",
+  changePassword: told({
     summary: "Change your password",
     description: "Ends all other sessions.",
     body: {
@@ -204,16 +189,15 @@ const PROOFS: readonly ApiEndpoint[] = [
     },
     errors: ["invalid_credentials", "too_many_attempts", "server_busy"],
   }),
-];
+};
 
 const DEVICE = {
   device: Type.String({ description: "Browser and operating system, as far as they are known." }),
   address: Type.String(),
 };
 
-const SESSIONS: readonly ApiEndpoint[] = [
-  endpoint("GET", "/v1/auth/sessions", {
-    id: "listSessions",
+const SESSIONS = {
+  listSessions: told({
     summary: "List your sessions",
     description: "Including those of the dashboard.",
     answer: "The sessions.",
@@ -238,8 +222,7 @@ const SESSIONS: readonly ApiEndpoint[] = [
       { $id: "SessionList" },
     ),
   }),
-  endpoint("DELETE", "/v1/auth/sessions", {
-    id: "endSessions",
+  endSessions: told({
     summary: "End all sessions",
     description: "Their tokens are refused at once.",
     parameters: [
@@ -252,15 +235,13 @@ const SESSIONS: readonly ApiEndpoint[] = [
     answer: "How many were ended.",
     schema: Type.Object({ success: Type.Literal(true), ended: Type.Integer() }, { $id: "SessionsEnded" }),
   }),
-  endpoint("DELETE", "/v1/auth/sessions/:id", {
-    id: "endSession",
+  endSession: told({
     summary: "End one session",
     description: "Its tokens are refused at once.",
     parameters: [pathId("id", "Id of the session.", "01a204b1-c159-7053-94b2-14d6bf6f3ad5")],
     errors: ["session_not_found"],
   }),
-  endpoint("GET", "/v1/auth/audit", {
-    id: "listAudit",
+  listAudit: told({
     summary: "List the security events of your account",
     description: "Newest first; kept for a year.",
     parameters: [
@@ -292,7 +273,7 @@ const SESSIONS: readonly ApiEndpoint[] = [
     ),
     errors: ["invalid_request"],
   }),
-];
+};
 
 const PROVIDER = pathId("provider", "A configured sign-in provider, as `github`.", "github");
 const ONWARD: readonly ApiParameter[] = [
@@ -315,18 +296,15 @@ const START_ERRORS = [
   "provider_unavailable",
 ] as const;
 
-const OAUTH: readonly ApiEndpoint[] = [
-  endpoint("GET", "/v1/auth/oauth/:provider/start", {
-    id: "startOauth",
+const OAUTH = {
+  startOauth: told({
     summary: "Sign in with another provider",
     description: "For browsers: redirects to the provider.",
-    access: "open",
     parameters: ONWARD,
     redirects: true,
     errors: START_ERRORS,
   }),
-  endpoint("GET", "/v1/auth/oauth/:provider/connect/start", {
-    id: "startOauthConnect",
+  startOauthConnect: told({
     summary: "Link another provider to your account",
     description:
       "Redirects to the provider. With `Accept: application/json` the answer is 200 `{authorization_url}` instead.",
@@ -336,11 +314,9 @@ const OAUTH: readonly ApiEndpoint[] = [
     schema: Type.Object({ authorization_url: Type.String() }, { $id: "AuthorizationUrl" }),
     errors: START_ERRORS,
   }),
-  endpoint("GET", "/v1/auth/oauth/:provider/callback", {
-    id: "oauthCallback",
+  oauthCallback: told({
     summary: "Callback of sign-in providers",
     description: "Clients do not call it. Redirects to `redirect_uri` with a one-time `code`, or with `error`.",
-    access: "open",
     parameters: [
       PROVIDER,
       { name: "code", in: "query", schema: Type.String({ description: "The provider's code." }) },
@@ -349,11 +325,9 @@ const OAUTH: readonly ApiEndpoint[] = [
     redirects: true,
     errors: ["oauth_provider_not_found", "invalid_state", "too_many_attempts", "server_busy"],
   }),
-  endpoint("POST", "/v1/auth/oauth/exchange", {
-    id: "exchangeOauthCode",
+  exchangeOauthCode: told({
     summary: "Get tokens for a sign-in with a provider",
     description: "In exchange for the one-time code of the callback, within a minute.",
-    access: "open",
     body: {
       name: "OauthExchange",
       members: { code: text("From the callback."), provider: text("The provider.") },
@@ -363,14 +337,13 @@ const OAUTH: readonly ApiEndpoint[] = [
     answer: "The pair.",
     errors: ["invalid_code", "oauth_provider_not_found", "too_many_attempts"],
   }),
-  endpoint("DELETE", "/v1/auth/oauth/:provider", {
-    id: "unlinkOauth",
+  unlinkOauth: told({
     summary: "Unlink a provider from your account",
     description: "You cannot sign in with it afterwards.",
     parameters: [PROVIDER],
     errors: ["oauth_provider_not_found", "invalid_request"],
   }),
-];
+};
 
-/** The endpoints. */
-export const ACCOUNT_ENDPOINTS: readonly ApiEndpoint[] = [...TOKENS, ...PROOFS, ...SESSIONS, ...OAUTH];
+/** The descriptions by the names of their operations. */
+export const ACCOUNT_TEXTS = { ...TOKENS, ...PROOFS, ...SESSIONS, ...OAUTH };

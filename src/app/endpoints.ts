@@ -1,7 +1,7 @@
 // Every documented endpoint, one line per room. The dashboard's own API is left out: it is for the dashboard only and changes
 // with it.
 
-import { ACCOUNT_ENDPOINTS } from "../accounts/openapi.ts";
+import { ACCOUNT_ENDPOINTS } from "../accounts/routes.ts";
 import { VERSION } from "../base/version.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import { DECISION_ENDPOINTS } from "../decisions/openapi.ts";
@@ -22,7 +22,7 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...DECISION_ENDPOINTS,
   ...WEB_ENDPOINTS,
   ...MCP_ENDPOINTS,
-  ...ACCOUNT_ENDPOINTS,
+  ...descriptionsOf(ACCOUNT_ENDPOINTS),
   ...descriptionsOf([...STATUS_ENDPOINTS, ...DOCS_ENDPOINTS]),
 ];
 

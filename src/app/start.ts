@@ -3,7 +3,7 @@
 
 import { createAccounts } from "../accounts/accounts.ts";
 import type { PasswordHasher } from "../accounts/passwords/hash-queue.ts";
-import { accountRoutes } from "../accounts/routes.ts";
+import { ACCOUNT_ENDPOINTS } from "../accounts/routes.ts";
 import { setupLink, setupToken } from "../accounts/setup.ts";
 import type { Clock } from "../base/clock.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
@@ -95,7 +95,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       dashboardUrl: () => base.links().dashboard,
     }),
   );
-  add("account endpoints", { routes: accountRoutes({ accounts, urls: () => config().server, listeningUrl }) });
+  const accountDeps = { accounts, urls: () => config().server, listeningUrl };
+  add("account endpoints", { routes: endpointRoutes(ACCOUNT_ENDPOINTS, accountDeps) });
 
   const { fleet, decisions, calls, ...models } = addUpstreams(base, await verbs.secrets.secret("end_users"));
   const { metrics } = observer;

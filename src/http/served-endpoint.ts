@@ -8,17 +8,28 @@ import type { Access, ApiEndpoint } from "./endpoint.ts";
 /** What is said of an endpoint besides its route and who may call it. */
 export type EndpointText = Omit<ApiEndpoint, "method" | "path" | "access">;
 
+/** The same without the name of the operation, under which a file of descriptions lists it. */
+export type NamelessText = Omit<EndpointText, "id">;
+
+/** The names of the parameters of a path, such as `id` of `/v1/crawl/:id`. */
+type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
 /** A request to an endpoint. */
-export interface EndpointCall {
+export interface EndpointCall<Path extends string = string> {
   readonly request: Request;
   /** The parts of the path that its parameters stand for. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<Names<Path>, string>>;
 }
 
 /** An endpoint. `Deps`: what the endpoints of its room need from the rest of the program. */
-export interface ServedEndpoint<Deps> extends Pick<ApiEndpoint, "method" | "path" | "access"> {
+export interface ServedEndpoint<Deps, Path extends string = string>
+  extends Pick<ApiEndpoint, "method" | "path" | "access"> {
   /** Answers a request. */
-  handle(deps: Deps, call: EndpointCall): Response | Promise<Response>;
+  handle(deps: Deps, call: EndpointCall<Path>): Response | Promise<Response>;
   /** The description. A function, since only readers of the documentation need its schemas. */
   describe(): EndpointText;
 }
@@ -28,19 +39,37 @@ export function endpointsBehind<Deps, Caller>(
   access: Exclude<Access, "open">,
   enter: (deps: Deps, request: Request) => AtOnce<Caller>,
 ) {
-  return (
+  return <Path extends string>(
     method: ApiEndpoint["method"],
-    path: string,
+    path: Path,
     {
       handle,
       describe,
     }: Pick<ServedEndpoint<Deps>, "describe"> & {
-      handle(deps: Deps, call: EndpointCall & { readonly caller: Caller }): Response | Promise<Response>;
+      handle(deps: Deps, call: EndpointCall<Path> & { readonly caller: Caller }): Response | Promise<Response>;
     },
   ): ServedEndpoint<Deps> => ({
     ...{ method, path, access, describe },
-    handle: async (deps, { request, params }) => handle(deps, { request, params, caller: await enter(deps, request) }),
+    handle: async (deps, { request, params }: EndpointCall<Path>) =>
+      handle(deps, { request, params, caller: await enter(deps, request) }),
   });
+}
+
+/** An endpoint for everyone. */
+export function openEndpoint<Deps, Path extends string>(
+  method: ApiEndpoint["method"],
+  path: Path,
+  how: Pick<ServedEndpoint<Deps, Path>, "handle" | "describe">,
+): ServedEndpoint<Deps> {
+  return { method, path, access: "open", ...how };
+}
+
+/**
+ * Finds descriptions by the names of their operations. `load` requires the file in which they stand: it is loaded for readers of
+ * the documentation only.
+ */
+export function describedBy<Texts extends Readonly<Record<string, NamelessText>>>(load: () => Texts) {
+  return (id: keyof Texts & string) => (): EndpointText => ({ id, ...(load()[id] as NamelessText) });
 }
 
 /** The routes of endpoints. The handlers read bodies themselves, after they know the caller: 401 comes before 400. */

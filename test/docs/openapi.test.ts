@@ -2,6 +2,7 @@
 // examples as described.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { ENDPOINTS, openApi } from "../../src/app/endpoints.ts";
 import { PATHS } from "../../src/app/paths.ts";
 import { ERROR_HELP } from "../../src/base/error-help.ts";
@@ -38,6 +39,20 @@ test("every route is described, and nothing else is", () => {
   const described = new Set(ENDPOINTS.map(({ method, path }) => `${method} ${path}`));
   expect(described.size).toBe(ENDPOINTS.length);
   expect(unservedEndpoints(gateway.app)).toEqual([]);
+});
+
+test("every description in a file of descriptions is an endpoint's", async () => {
+  const ids = new Set(ENDPOINTS.map(({ id }) => id));
+  const root = join(import.meta.dir, "../../src");
+  const lists = new Map<string, string[]>();
+  for await (const path of new Bun.Glob("**/*.ts").scan(root)) {
+    if (!/(^|\/)openapi/.test(path)) continue;
+    for (const [name, texts] of Object.entries(await import(join(root, path)))) {
+      if (name.endsWith("_TEXTS")) lists.set(`${path} ${name}`, Object.keys(texts as object));
+    }
+  }
+  expect(lists.size).toBeGreaterThan(0);
+  for (const [name, texts] of lists) expect([name, texts.filter((id) => !ids.has(id))]).toEqual([name, []]);
 });
 
 test("the document names the rate-limit headers of every answer that carries them", async () => {

@@ -1,82 +1,90 @@
 // The OAuth endpoints: start, connect, callback, exchange and unlinking.
 
-import { Elysia } from "elysia";
 import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { cookiesOf } from "../../http/cookies.ts";
-import type { Accounts } from "../accounts.ts";
+import { openEndpoint, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { clientOf } from "../client.ts";
+import { type AccountRoutesDeps, described, NO_STORE, signedIn } from "../endpoints.ts";
 import { requiredText } from "../fields.ts";
 import type { Onward } from "./flow.ts";
 import { COOKIE_SECONDS, cookieOf, isSecure, type PlaceDeps, placeOf } from "./place.ts";
 
-export interface OAuthRoutesDeps extends PlaceDeps {
-  readonly accounts: Pick<Accounts, "authenticate" | "oauth">;
-}
-
 const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
-const NO_STORE = { "cache-control": "no-store" };
 
 /** Everything under /v1/auth/oauth. */
-export function oauthRoutes({ accounts, ...deps }: OAuthRoutesDeps) {
-  const { oauth } = accounts;
-  const cookie = (request: Request, onward: Onward, seconds: number): string =>
-    cookieOf(onward, { seconds, secure: isSecure(request, deps) });
-  const redirect = (request: Request, onward: Onward, seconds: number): Response => {
-    const headers = { ...NO_STORE, location: onward.location, "set-cookie": cookie(request, onward, seconds) };
-    return new Response(null, { status: 302, headers });
-  };
-  return new Elysia()
-    .get("/v1/auth/oauth/:provider/start", async ({ request, params }) => {
-      const onward = await oauth.begin({
+export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
+  openEndpoint("GET", "/v1/auth/oauth/:provider/start", {
+    describe: described("startOauth"),
+    handle: async (deps, { request, params }) => {
+      const onward = await deps.accounts.oauth.begin({
         slug: params.provider,
         ...askedOf(request),
         place: placeOf(request, deps),
         client: clientOf(request),
       });
-      return redirect(request, onward, COOKIE_SECONDS);
-    })
-    .get("/v1/auth/oauth/:provider/connect/start", async ({ request, params }) => {
-      const who = await accounts.authenticate(request);
-      const onward = await oauth.begin({
+      return redirect(request, deps, { onward, seconds: COOKIE_SECONDS });
+    },
+  }),
+  signedIn("GET", "/v1/auth/oauth/:provider/connect/start", {
+    describe: described("startOauthConnect"),
+    handle: async (deps, { request, params, caller: who }) => {
+      const onward = await deps.accounts.oauth.begin({
         slug: params.provider,
         ...askedOf(request),
         who,
         place: placeOf(request, deps),
         client: clientOf(request),
       });
-      if (!wantsJson(request)) return redirect(request, onward, COOKIE_SECONDS);
-      const headers = { ...NO_STORE, "set-cookie": cookie(request, onward, COOKIE_SECONDS) };
+      const sent = { onward, seconds: COOKIE_SECONDS };
+      if (!wantsJson(request)) return redirect(request, deps, sent);
+      const headers = { ...NO_STORE, "set-cookie": cookie(request, deps, sent) };
       return Response.json({ authorization_url: onward.location }, { headers });
-    })
-    .get("/v1/auth/oauth/:provider/callback", async ({ request, params }) => {
-      const onward = await oauth.comeBack({
+    },
+  }),
+  openEndpoint("GET", "/v1/auth/oauth/:provider/callback", {
+    describe: described("oauthCallback"),
+    handle: async (deps, { request, params }) => {
+      const onward = await deps.accounts.oauth.comeBack({
         slug: params.provider,
         search: searchOf(request.url),
         browserCookies: isBrowser(request) ? cookiesOf(request) : undefined,
         place: placeOf(request, deps),
         client: clientOf(request),
       });
-      return redirect(request, onward, 0);
-    })
-    .post(
-      "/v1/auth/oauth/exchange",
-      async ({ request }) => {
-        const { body } = await readJsonBody(request, BODY_LIMITS);
-        const code = requiredText(body, "code");
-        const provider = requiredText(body, "provider");
-        return Response.json(await oauth.exchange({ code, provider }, clientOf(request)), { headers: NO_STORE });
-      },
-      { parse: "none" },
-    )
-    .delete(
-      "/v1/auth/oauth/:provider",
-      async ({ request, params }) => {
-        const { account } = await accounts.authenticate(request);
-        await oauth.unlink(account, params.provider, clientOf(request));
-        return Response.json({ success: true }, { headers: NO_STORE });
-      },
-      { parse: "none" },
-    );
+      return redirect(request, deps, { onward, seconds: 0 });
+    },
+  }),
+  openEndpoint("POST", "/v1/auth/oauth/exchange", {
+    describe: described("exchangeOauthCode"),
+    handle: async ({ accounts }, { request }) => {
+      const { body } = await readJsonBody(request, BODY_LIMITS);
+      const code = requiredText(body, "code");
+      const provider = requiredText(body, "provider");
+      return Response.json(await accounts.oauth.exchange({ code, provider }, clientOf(request)), { headers: NO_STORE });
+    },
+  }),
+  signedIn("DELETE", "/v1/auth/oauth/:provider", {
+    describe: described("unlinkOauth"),
+    handle: async ({ accounts }, { request, params, caller }) => {
+      await accounts.oauth.unlink(caller.account, params.provider, clientOf(request));
+      return Response.json({ success: true }, { headers: NO_STORE });
+    },
+  }),
+];
+
+/** Where a browser goes on, with the cookie of its sign-in for this many seconds. */
+interface Sent {
+  readonly onward: Onward;
+  readonly seconds: number;
+}
+
+function cookie(request: Request, deps: PlaceDeps, { onward, seconds }: Sent): string {
+  return cookieOf(onward, { seconds, secure: isSecure(request, deps) });
+}
+
+function redirect(request: Request, deps: PlaceDeps, sent: Sent): Response {
+  const headers = { ...NO_STORE, location: sent.onward.location, "set-cookie": cookie(request, deps, sent) };
+  return new Response(null, { status: 302, headers });
 }
 
 /** The first value of each parameter. A repeated one could be checked with one value and used with another. */
