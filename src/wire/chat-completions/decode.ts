@@ -16,23 +16,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../chat/request.ts";
-import {
-  at,
-  type Check,
-  expectBoolean,
-  expectFields,
-  expectList,
-  expectListOf,
-  expectOneOf,
-  expectString,
-  expectText,
-  type Fields,
-  given,
-  maybe,
-  need,
-  reject,
-  remaining,
-} from "../check.ts";
+import * as check from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
 import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { wantsUsage } from "../usage-wish.ts";
@@ -40,56 +24,56 @@ import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
 import { CHAT_FIELDS } from "./fields.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
 
-const expectTextType = expectOneOf("text");
+const expectTextType = check.expectOneOf("text");
 
 /** Validates and reads the body. Throws `ApiError` `invalid_request` with the parameter's path. */
-export function decodeChatCompletions(body: Fields, headers: DecodeOptions = {}): ChatRequest {
-  const stream = maybe(body, "stream", expectBoolean) ?? false;
+export function decodeChatCompletions(body: check.Fields, headers: DecodeOptions = {}): ChatRequest {
+  const stream = check.maybe(body, "stream", check.expectBoolean) ?? false;
   const usageWanted = wantsUsage(body, headers);
-  const responseFormat = maybe(body, "response_format", responseFormatOf);
+  const responseFormat = check.maybe(body, "response_format", responseFormatOf);
   const read = CHAT_FIELDS.read(body);
   if (read.topLogprobs !== undefined && read.logprobs !== true) {
-    reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
+    check.reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
   }
   return {
-    model: need(body, "model", expectText),
-    messages: messagesOf(need(body, "messages", expectList)),
+    model: check.need(body, "model", check.expectText),
+    messages: messagesOf(check.need(body, "messages", check.expectList)),
     stream,
     includeUsage: stream && usageWanted,
     tools: toolsOf(body),
     // A format that only some servers support, such as a grammar, has no neutral form.
     extra: {
-      ...remaining(body, CHAT_FIELDS.known),
-      ...given({ response_format: responseFormat ? undefined : body["response_format"] }),
+      ...check.remaining(body, CHAT_FIELDS.known),
+      ...check.given({ response_format: responseFormat ? undefined : body["response_format"] }),
     },
-    ...given({ toolChoice: toolChoiceOf(body), responseFormat }),
+    ...check.given({ toolChoice: toolChoiceOf(body), responseFormat }),
     ...read,
   };
 }
 
-const responseFormatOf: Check<ResponseFormat | undefined> = (value, path) => {
-  const fields = expectFields(value, path);
-  const type = need(fields, "type", expectText, path);
+const responseFormatOf: check.Check<ResponseFormat | undefined> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  const type = check.need(fields, "type", check.expectText, path);
   if (type === "text" || type === "json_object") return { type };
   if (type !== "json_schema") return undefined;
   const inner = `${path}.json_schema`;
-  const schema = need(fields, "json_schema", expectFields, path);
+  const schema = check.need(fields, "json_schema", check.expectFields, path);
   return {
     type,
-    name: need(schema, "name", expectText, inner),
-    schema: maybe(schema, "schema", expectFields, inner) ?? {},
-    ...given({
-      strict: maybe(schema, "strict", expectBoolean, inner),
-      description: maybe(schema, "description", expectString, inner),
+    name: check.need(schema, "name", check.expectText, inner),
+    schema: check.maybe(schema, "schema", check.expectFields, inner) ?? {},
+    ...check.given({
+      strict: check.maybe(schema, "strict", check.expectBoolean, inner),
+      description: check.maybe(schema, "description", check.expectString, inner),
     }),
   };
 };
 
 function messagesOf(list: readonly unknown[]): ChatMessage[] {
-  if (list.length === 0) reject("messages", "Invalid 'messages': must contain at least one message.");
+  if (list.length === 0) check.reject("messages", "Invalid 'messages': must contain at least one message.");
   const out: ChatMessage[] = [];
   list.forEach((value, i) => {
-    const message = messageOf(value, at("messages", i));
+    const message = messageOf(value, check.at("messages", i));
     const last = out.at(-1);
     // The results of one turn stay together; each dialect may split them again.
     if (message.role === "tool" && last?.role === "tool") last.content.push(...message.content);
@@ -98,13 +82,16 @@ function messagesOf(list: readonly unknown[]): ChatMessage[] {
   return out;
 }
 
-const expectRole = expectOneOf("system", "developer", "user", "assistant", "tool", "function");
+const expectRole = check.expectOneOf("system", "developer", "user", "assistant", "tool", "function");
 
 function messageOf(value: unknown, path: string): ChatMessage {
-  const fields = expectFields(value, path);
-  const role = need(fields, "role", expectRole, path);
-  const name = role === "tool" || role === "function" ? {} : given({ name: maybe(fields, "name", expectString, path) });
-  const inner = at(path, "content");
+  const fields = check.expectFields(value, path);
+  const role = check.need(fields, "role", expectRole, path);
+  const name =
+    role === "tool" || role === "function"
+      ? {}
+      : check.given({ name: check.maybe(fields, "name", check.expectString, path) });
+  const inner = check.at(path, "content");
   switch (role) {
     case "system":
     case "developer":
@@ -116,7 +103,7 @@ function messageOf(value: unknown, path: string): ChatMessage {
     case "tool":
       return { role: "tool", content: [toolResultOf(fields, path)] };
     case "function": {
-      const fn = need(fields, "name", expectText, path);
+      const fn = check.need(fields, "name", check.expectText, path);
       return {
         role: "tool",
         content: [
@@ -127,48 +114,53 @@ function messageOf(value: unknown, path: string): ChatMessage {
   }
 }
 
-function contentOf<T extends { type: string }>(value: unknown, path: string, part: Check<T>): (T | TextPart)[] {
+function contentOf<T extends { type: string }>(value: unknown, path: string, part: check.Check<T>): (T | TextPart)[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
   if (!Array.isArray(value)) {
-    if (value === undefined) reject(path, `Missing required parameter: '${path}'.`);
-    reject(path, `Invalid '${path}': expected a string or an array of parts.`);
+    if (value === undefined) check.reject(path, `Missing required parameter: '${path}'.`);
+    check.reject(path, `Invalid '${path}': expected a string or an array of parts.`);
   }
-  return value.map((element, i) => part(element, at(path, i)));
+  return value.map((element, i) => part(element, check.at(path, i)));
 }
 
 /** The marker of a part: Anthropic's, as routers accept it, or OpenAI's own. */
-function cache(fields: Fields, path: string): { cacheControl?: Fields } {
-  return given({ cacheControl: maybe(fields, "cache_control", expectFields, path) ?? readBreakpoint(fields, path) });
+function cache(fields: check.Fields, path: string): { cacheControl?: check.Fields } {
+  return check.given({
+    cacheControl: check.maybe(fields, "cache_control", check.expectFields, path) ?? readBreakpoint(fields, path),
+  });
 }
 
-const textPartOf: Check<TextPart> = (value, path) => {
-  const fields = expectFields(value, path);
-  need(fields, "type", expectTextType, path);
-  return { type: "text", text: need(fields, "text", expectString, path), ...cache(fields, path) };
+const textPartOf: check.Check<TextPart> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  check.need(fields, "type", expectTextType, path);
+  return { type: "text", text: check.need(fields, "text", check.expectString, path), ...cache(fields, path) };
 };
 
-const userPartOf: Check<UserContent> = (value, path) => typedPart(namedPartOf(value, path));
+const userPartOf: check.Check<UserContent> = (value, path) => typedPart(namedPartOf(value, path));
 
 /** Reads a part as its name says. */
-const namedPartOf: Check<UserContent> = (value, path) => {
-  const fields = expectFields(value, path);
-  const type = need(fields, "type", expectText, path);
+const namedPartOf: check.Check<UserContent> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  const type = check.need(fields, "type", check.expectText, path);
   switch (type) {
     case "text":
       return textPartOf(value, path);
     case "image_url":
-      return { ...imageOf(fields["image_url"], at(path, "image_url")), ...cache(fields, path) };
+      return { ...imageOf(fields["image_url"], check.at(path, "image_url")), ...cache(fields, path) };
     case "input_audio": {
-      const audio = need(fields, "input_audio", expectFields, path);
-      const inner = at(path, "input_audio");
+      const audio = check.need(fields, "input_audio", check.expectFields, path);
+      const inner = check.at(path, "input_audio");
       return {
         type: "audio",
-        data: need(audio, "data", expectText, inner),
-        format: need(audio, "format", expectText, inner),
+        data: check.need(audio, "data", check.expectText, inner),
+        format: check.need(audio, "format", check.expectText, inner),
       };
     }
     case "file":
-      return { ...fileOf(need(fields, "file", expectFields, path), at(path, "file")), ...cache(fields, path) };
+      return {
+        ...fileOf(check.need(fields, "file", check.expectFields, path), check.at(path, "file")),
+        ...cache(fields, path),
+      };
     default:
       return { type: "opaque", origin: CHAT_ORIGIN, value: fields };
   }
@@ -177,11 +169,11 @@ const namedPartOf: Check<UserContent> = (value, path) => {
 /** Reads an image in both forms: `{url, detail}` and, as some clients send it, a bare URL. */
 function imageOf(value: unknown, path: string): ImagePart {
   if (typeof value === "string") return { type: "image", source: mediaOf(value, path) };
-  const fields = expectFields(value, path);
+  const fields = check.expectFields(value, path);
   return {
     type: "image",
-    source: mediaOf(need(fields, "url", expectText, path), at(path, "url")),
-    ...given({ detail: maybe(fields, "detail", expectString, path) }),
+    source: mediaOf(check.need(fields, "url", check.expectText, path), check.at(path, "url")),
+    ...check.given({ detail: check.maybe(fields, "detail", check.expectString, path) }),
   };
 }
 
@@ -189,81 +181,94 @@ function imageOf(value: unknown, path: string): ImagePart {
 function mediaOf(url: string, path: string): MediaSource {
   if (url.startsWith("file-")) return { kind: "file", fileId: url };
   if (url.startsWith("data:")) {
-    return readDataUrl(url) ?? reject(path, `Invalid '${path}': expected a base64 data URL.`);
+    return readDataUrl(url) ?? check.reject(path, `Invalid '${path}': expected a base64 data URL.`);
   }
-  if (!/^https?:\/\//i.test(url)) reject(path, `Invalid '${path}': expected an http(s) URL, a data URL or a file id.`);
+  if (!/^https?:\/\//i.test(url))
+    check.reject(path, `Invalid '${path}': expected an http(s) URL, a data URL or a file id.`);
   return { kind: "url", url };
 }
 
-function fileOf(fields: Fields, path: string): FilePart {
-  const filename = given({ filename: maybe(fields, "filename", expectString, path) });
-  const id = maybe(fields, "file_id", expectText, path);
+function fileOf(fields: check.Fields, path: string): FilePart {
+  const filename = check.given({ filename: check.maybe(fields, "filename", check.expectString, path) });
+  const id = check.maybe(fields, "file_id", check.expectText, path);
   if (id !== undefined) return { type: "file", source: { kind: "file", fileId: id }, ...filename };
-  const data = need(fields, "file_data", expectText, path);
+  const data = check.need(fields, "file_data", check.expectText, path);
   const source: MediaSource = data.startsWith("data:")
-    ? mediaOf(data, at(path, "file_data"))
+    ? mediaOf(data, check.at(path, "file_data"))
     : { kind: "base64", mediaType: "application/pdf", data };
   return { type: "file", source, ...filename };
 }
 
-function assistantOf(fields: Fields, path: string): AssistantContent[] {
+function assistantOf(fields: check.Fields, path: string): AssistantContent[] {
   const out: AssistantContent[] = readReasoning(fields);
   const content = fields["content"];
-  if (content !== undefined && content !== null) out.push(...contentOf(content, at(path, "content"), assistantPartOf));
-  const refusal = maybe(fields, "refusal", expectString, path);
+  if (content !== undefined && content !== null)
+    out.push(...contentOf(content, check.at(path, "content"), assistantPartOf));
+  const refusal = check.maybe(fields, "refusal", check.expectString, path);
   if (refusal !== undefined && refusal !== "") out.push({ type: "refusal", text: refusal });
-  const calls = maybe(fields, "tool_calls", expectListOf(toolCallOf), path) ?? [];
+  const calls = check.maybe(fields, "tool_calls", check.expectListOf(toolCallOf), path) ?? [];
   out.push(...calls);
-  const legacy = maybe(fields, "function_call", expectFields, path);
-  if (legacy !== undefined) out.push(callOf(legacy, at(path, "function_call"), String(legacy["name"])));
+  const legacy = check.maybe(fields, "function_call", check.expectFields, path);
+  if (legacy !== undefined) out.push(callOf(legacy, check.at(path, "function_call"), String(legacy["name"])));
   if (out.length === 0 && content === undefined) {
-    reject(at(path, "content"), `Missing required parameter: '${at(path, "content")}' (or tool_calls).`);
+    check.reject(
+      check.at(path, "content"),
+      `Missing required parameter: '${check.at(path, "content")}' (or tool_calls).`,
+    );
   }
   return out;
 }
 
-const assistantPartOf: Check<AssistantContent> = (value, path) => {
-  const fields = expectFields(value, path);
-  const type = need(fields, "type", expectText, path);
+const assistantPartOf: check.Check<AssistantContent> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  const type = check.need(fields, "type", check.expectText, path);
   if (type === "text") return textPartOf(value, path);
-  if (type === "refusal") return { type: "refusal", text: need(fields, "refusal", expectString, path) };
+  if (type === "refusal") return { type: "refusal", text: check.need(fields, "refusal", check.expectString, path) };
   return { type: "opaque", origin: CHAT_ORIGIN, value: fields } satisfies OpaquePart;
 };
 
-const toolCallOf: Check<ToolCallPart> = (value, path) => {
-  const fields = expectFields(value, path);
-  const id = maybe(fields, "id", expectText, path) ?? prefixedId("call_");
+const toolCallOf: check.Check<ToolCallPart> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  const id = check.maybe(fields, "id", check.expectText, path) ?? prefixedId("call_");
   if (fields["type"] !== "custom")
     return {
-      ...callOf(need(fields, "function", expectFields, path), at(path, "function"), id),
+      ...callOf(check.need(fields, "function", check.expectFields, path), check.at(path, "function"), id),
       ...readCallSeal(fields),
     };
-  const custom = need(fields, "custom", expectFields, path);
-  const inner = at(path, "custom");
+  const custom = check.need(fields, "custom", check.expectFields, path);
+  const inner = check.at(path, "custom");
   return {
     type: "tool-call",
     callId: id,
-    name: need(custom, "name", expectText, inner),
+    name: check.need(custom, "name", check.expectText, inner),
     kind: "custom",
-    arguments: need(custom, "input", expectString, inner),
+    arguments: check.need(custom, "input", check.expectString, inner),
   };
 };
 
-function callOf(fn: Fields, path: string, callId: string): ToolCallPart {
+function callOf(fn: check.Fields, path: string, callId: string): ToolCallPart {
   const given = fn["arguments"];
   // Some clients return the arguments as a parsed object.
-  const text = isRecord(given) ? JSON.stringify(given) : (maybe(fn, "arguments", expectString, path) ?? "{}");
-  return { type: "tool-call", callId, name: need(fn, "name", expectText, path), kind: "function", arguments: text };
+  const text = isRecord(given)
+    ? JSON.stringify(given)
+    : (check.maybe(fn, "arguments", check.expectString, path) ?? "{}");
+  return {
+    type: "tool-call",
+    callId,
+    name: check.need(fn, "name", check.expectText, path),
+    kind: "function",
+    arguments: text,
+  };
 }
 
-function toolResultOf(fields: Fields, path: string): ToolResultPart {
-  const content = contentOf(fields["content"] ?? "", at(path, "content"), namedPartOf);
+function toolResultOf(fields: check.Fields, path: string): ToolResultPart {
+  const content = contentOf(fields["content"] ?? "", check.at(path, "content"), namedPartOf);
   return {
     type: "tool-result",
-    callId: need(fields, "tool_call_id", expectText, path),
+    callId: check.need(fields, "tool_call_id", check.expectText, path),
     content: content.map((part, i) =>
       part.type === "audio"
-        ? reject(at(at(path, "content"), i), "A tool message cannot contain audio.")
+        ? check.reject(check.at(check.at(path, "content"), i), "A tool message cannot contain audio.")
         : typedResult(part),
     ),
     ...cache(fields, path),

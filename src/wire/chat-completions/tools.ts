@@ -2,95 +2,83 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../chat/request.ts";
-import {
-  at,
-  type Check,
-  expectBoolean,
-  expectFields,
-  expectListOf,
-  expectOneOf,
-  expectString,
-  expectText,
-  type Fields,
-  given,
-  maybe,
-  need,
-} from "../check.ts";
+import * as check from "../check.ts";
 
 const ORIGIN = "openai-chat";
 
 /** The tools of the request, including those in the legacy form. */
-export function toolsOf(body: Fields): Tool[] {
-  const tools = maybe(body, "tools", expectListOf(toolOf)) ?? [];
+export function toolsOf(body: check.Fields): Tool[] {
+  const tools = check.maybe(body, "tools", check.expectListOf(toolOf)) ?? [];
   // The legacy form of tools.
-  const legacy = maybe(body, "functions", expectListOf(functionOf)) ?? [];
+  const legacy = check.maybe(body, "functions", check.expectListOf(functionOf)) ?? [];
   return [...tools, ...legacy];
 }
 
-const toolOf: Check<Tool> = (value, path) => {
-  const fields = expectFields(value, path);
-  const type = need(fields, "type", expectText, path);
+const toolOf: check.Check<Tool> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  const type = check.need(fields, "type", check.expectText, path);
   if (type === "function") {
     return {
-      ...functionOf(need(fields, "function", expectFields, path), at(path, "function")),
-      ...given({ cacheControl: maybe(fields, "cache_control", expectFields, path) }),
+      ...functionOf(check.need(fields, "function", check.expectFields, path), check.at(path, "function")),
+      ...check.given({ cacheControl: check.maybe(fields, "cache_control", check.expectFields, path) }),
     };
   }
   if (type === "custom") {
-    const inner = at(path, "custom");
-    const custom = need(fields, "custom", expectFields, path);
+    const inner = check.at(path, "custom");
+    const custom = check.need(fields, "custom", check.expectFields, path);
     return {
       type: "custom",
-      name: need(custom, "name", expectText, inner),
-      ...given({
-        description: maybe(custom, "description", expectString, inner),
-        format: maybe(custom, "format", expectFields, inner),
+      name: check.need(custom, "name", check.expectText, inner),
+      ...check.given({
+        description: check.maybe(custom, "description", check.expectString, inner),
+        format: check.maybe(custom, "format", check.expectFields, inner),
       }),
     };
   }
   return { type: "server", origin: ORIGIN, name: type, value: fields };
 };
 
-const functionOf: Check<FunctionTool> = (value, path) => {
-  const fields = expectFields(value, path);
+const functionOf: check.Check<FunctionTool> = (value, path) => {
+  const fields = check.expectFields(value, path);
   return {
     type: "function",
-    name: need(fields, "name", expectText, path),
-    ...given({
-      description: maybe(fields, "description", expectString, path),
-      parameters: maybe(fields, "parameters", expectFields, path),
-      strict: maybe(fields, "strict", expectBoolean, path),
+    name: check.need(fields, "name", check.expectText, path),
+    ...check.given({
+      description: check.maybe(fields, "description", check.expectString, path),
+      parameters: check.maybe(fields, "parameters", check.expectFields, path),
+      strict: check.maybe(fields, "strict", check.expectBoolean, path),
     }),
   };
 };
 
 /** The tool choice, including the legacy form. */
-export function toolChoiceOf(body: Fields): ToolChoice | undefined {
+export function toolChoiceOf(body: check.Fields): ToolChoice | undefined {
   const value = body["tool_choice"] ?? body["function_call"];
   const path = body["tool_choice"] === undefined ? "function_call" : "tool_choice";
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") {
-    const word = expectOneOf("auto", "none", "required", "any")(value, path);
+    const word = check.expectOneOf("auto", "none", "required", "any")(value, path);
     // `any` is Mistral's name for `required`.
     return { type: word === "any" ? "required" : word };
   }
-  const fields = expectFields(value, path);
-  if (path === "function_call") return { type: "tool", name: need(fields, "name", expectText, path) };
-  const type = need(fields, "type", expectOneOf("function", "custom", "allowed_tools"), path);
-  if (type === "allowed_tools") return allowedOf(need(fields, type, expectFields, path), at(path, type));
-  const named = need(fields, type, expectFields, path);
-  return { type: "tool", name: need(named, "name", expectText, at(path, type)), kind: type };
+  const fields = check.expectFields(value, path);
+  if (path === "function_call") return { type: "tool", name: check.need(fields, "name", check.expectText, path) };
+  const type = check.need(fields, "type", check.expectOneOf("function", "custom", "allowed_tools"), path);
+  if (type === "allowed_tools")
+    return allowedOf(check.need(fields, type, check.expectFields, path), check.at(path, type));
+  const named = check.need(fields, type, check.expectFields, path);
+  return { type: "tool", name: check.need(named, "name", check.expectText, check.at(path, type)), kind: type };
 }
 
-function allowedOf(fields: Fields, path: string): ToolChoice {
-  const mode = maybe(fields, "mode", expectOneOf("auto", "required"), path) ?? "auto";
-  const names = need(fields, "tools", expectListOf(expectFields), path).map((tool, i) => {
+function allowedOf(fields: check.Fields, path: string): ToolChoice {
+  const mode = check.maybe(fields, "mode", check.expectOneOf("auto", "required"), path) ?? "auto";
+  const names = check.need(fields, "tools", check.expectListOf(check.expectFields), path).map((tool, i) => {
     const inner = `${path}.tools[${i}]`;
     const holder = [tool["function"], tool["custom"]].find(isRecord) ?? tool;
     const type = tool["type"];
     // A tool that the provider runs is chosen by its type alone.
     const isServer = typeof type === "string" && type !== "function" && type !== "custom";
-    return isServer ? type : need(holder, "name", expectText, inner);
+    return isServer ? type : check.need(holder, "name", check.expectText, inner);
   });
   return { type: "allowed", mode, names };
 }

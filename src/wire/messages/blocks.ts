@@ -16,19 +16,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../chat/request.ts";
-import {
-  at,
-  expectBoolean,
-  expectFields,
-  expectList,
-  expectString,
-  expectText,
-  type Fields,
-  given,
-  maybe,
-  need,
-  reject,
-} from "../check.ts";
+import * as check from "../check.ts";
 import { typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 
@@ -78,19 +66,19 @@ export function readAssistant(value: unknown, path: string): AssistantContent[] 
   return parts;
 }
 
-function blocks(value: unknown, path: string): [Fields, string][] {
+function blocks(value: unknown, path: string): [check.Fields, string][] {
   if (value !== undefined && value !== null && typeof value !== "string" && !Array.isArray(value)) {
-    reject(path, `Invalid '${path}': expected a string or an array of content blocks.`);
+    check.reject(path, `Invalid '${path}': expected a string or an array of content blocks.`);
   }
-  return expectList(value, path).map((element, i) => {
-    const where = at(path, i);
-    const block = expectFields(element, where);
-    need(block, "type", expectText, where);
+  return check.expectList(value, path).map((element, i) => {
+    const where = check.at(path, i);
+    const block = check.expectFields(element, where);
+    check.need(block, "type", check.expectText, where);
     return [block, where];
   });
 }
 
-function readUserBlock(block: Fields, path: string): UserContent {
+function readUserBlock(block: check.Fields, path: string): UserContent {
   switch (block["type"]) {
     case "text":
       return readText(block, path);
@@ -101,16 +89,16 @@ function readUserBlock(block: Fields, path: string): UserContent {
     case "tool_use":
     case "thinking":
     case "redacted_thinking":
-      return reject(
-        at(path, "type"),
-        `Invalid '${at(path, "type")}': this type is only allowed in an assistant message.`,
+      return check.reject(
+        check.at(path, "type"),
+        `Invalid '${check.at(path, "type")}': this type is only allowed in an assistant message.`,
       );
     default:
       return opaque(block);
   }
 }
 
-function readAssistantBlock(block: Fields, path: string): AssistantContent | CarriedPart {
+function readAssistantBlock(block: check.Fields, path: string): AssistantContent | CarriedPart {
   switch (block["type"]) {
     case "text":
       return readText(block, path);
@@ -121,23 +109,23 @@ function readAssistantBlock(block: Fields, path: string): AssistantContent | Car
     case "thinking":
       return readThinking(block, path);
     case "redacted_thinking":
-      return reasoning("", need(block, "data", expectText, path), "redacted");
+      return reasoning("", check.need(block, "data", check.expectText, path), "redacted");
     case "tool_result":
-      return reject(
-        at(path, "type"),
-        `Invalid '${at(path, "type")}': a tool result is only allowed in a user message.`,
+      return check.reject(
+        check.at(path, "type"),
+        `Invalid '${check.at(path, "type")}': a tool result is only allowed in a user message.`,
       );
     default:
       return opaque(block);
   }
 }
 
-function readText(block: Fields, path: string): TextPart {
+function readText(block: check.Fields, path: string): TextPart {
   return {
     type: "text",
-    text: need(block, "text", expectString, path),
+    text: check.need(block, "text", check.expectString, path),
     ...cache(block, path),
-    ...given({ annotations: maybe(block, "citations", citations, path) }),
+    ...check.given({ annotations: check.maybe(block, "citations", citations, path) }),
   };
 }
 
@@ -146,63 +134,70 @@ function citations(value: unknown): unknown[] | undefined {
   return Array.isArray(value) && value.length > 0 ? value : undefined;
 }
 
-function readImage(block: Fields, path: string): ImagePart {
-  const where = at(path, "source");
-  return { type: "image", source: readMedia(need(block, "source", expectFields, path), where), ...cache(block, path) };
+function readImage(block: check.Fields, path: string): ImagePart {
+  const where = check.at(path, "source");
+  return {
+    type: "image",
+    source: readMedia(check.need(block, "source", check.expectFields, path), where),
+    ...cache(block, path),
+  };
 }
 
-function readDocument(block: Fields, path: string): FilePart | OpaquePart {
-  const source = need(block, "source", expectFields, path);
-  const where = at(path, "source");
+function readDocument(block: check.Fields, path: string): FilePart | OpaquePart {
+  const source = check.need(block, "source", check.expectFields, path);
+  const where = check.at(path, "source");
   if (source["type"] === "content") return opaque(block);
   return {
     type: "file",
     source:
       source["type"] === "text"
-        ? { kind: "text", text: need(source, "data", expectString, where) }
+        ? { kind: "text", text: check.need(source, "data", check.expectString, where) }
         : readMedia(source, where),
-    ...given({
-      filename: maybe(block, "title", expectString, path),
-      context: maybe(block, "context", expectString, path),
+    ...check.given({
+      filename: check.maybe(block, "title", check.expectString, path),
+      context: check.maybe(block, "context", check.expectString, path),
     }),
     ...cache(block, path),
   };
 }
 
-function readMedia(source: Fields, path: string): MediaSource {
-  switch (need(source, "type", expectString, path)) {
+function readMedia(source: check.Fields, path: string): MediaSource {
+  switch (check.need(source, "type", check.expectString, path)) {
     case "base64":
       return {
         kind: "base64",
-        mediaType: need(source, "media_type", expectText, path),
-        data: need(source, "data", expectText, path),
+        mediaType: check.need(source, "media_type", check.expectText, path),
+        data: check.need(source, "data", check.expectText, path),
       };
     case "url":
-      return { kind: "url", url: need(source, "url", expectText, path) };
+      return { kind: "url", url: check.need(source, "url", check.expectText, path) };
     case "file":
-      return { kind: "file", fileId: need(source, "file_id", expectText, path) };
+      return { kind: "file", fileId: check.need(source, "file_id", check.expectText, path) };
     default:
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': '${source["type"]}' is not a source type.`);
+      return check.reject(
+        check.at(path, "type"),
+        `Invalid '${check.at(path, "type")}': '${source["type"]}' is not a source type.`,
+      );
   }
 }
 
-function readToolUse(block: Fields, path: string): ToolCallPart {
+function readToolUse(block: check.Fields, path: string): ToolCallPart {
   return {
     type: "tool-call",
-    callId: need(block, "id", expectText, path),
-    name: need(block, "name", expectText, path),
+    callId: check.need(block, "id", check.expectText, path),
+    name: check.need(block, "name", check.expectText, path),
     kind: "function",
-    arguments: JSON.stringify(maybe(block, "input", expectFields, path) ?? {}),
+    arguments: JSON.stringify(check.maybe(block, "input", check.expectFields, path) ?? {}),
     ...cache(block, path),
   };
 }
 
-function readToolResult(block: Fields, path: string): ToolResultPart {
+function readToolResult(block: check.Fields, path: string): ToolResultPart {
   return {
     type: "tool-result",
-    callId: need(block, "tool_use_id", expectText, path),
-    content: readResultContent(block["content"], at(path, "content")),
-    ...given({ isError: maybe(block, "is_error", expectBoolean, path) }),
+    callId: check.need(block, "tool_use_id", check.expectText, path),
+    content: readResultContent(block["content"], check.at(path, "content")),
+    ...check.given({ isError: check.maybe(block, "is_error", check.expectBoolean, path) }),
     ...cache(block, path),
   };
 }
@@ -218,9 +213,9 @@ function readResultContent(value: unknown, path: string): ToolResultPart["conten
   });
 }
 
-function readThinking(block: Fields, path: string): CarriedPart {
-  const text = need(block, "thinking", expectString, path);
-  const signature = maybe(block, "signature", expectString, path) ?? "";
+function readThinking(block: check.Fields, path: string): CarriedPart {
+  const text = check.need(block, "thinking", check.expectString, path);
+  const signature = check.maybe(block, "signature", check.expectString, path) ?? "";
   return signature === "" ? { type: "reasoning", text } : reasoning(text, signature, "signature");
 }
 
@@ -230,13 +225,13 @@ function reasoning(text: string, value: string, kind: "signature" | "redacted"):
   return fromCarried(text, carried);
 }
 
-function opaque(block: Fields): OpaquePart {
+function opaque(block: check.Fields): OpaquePart {
   return { type: "opaque", origin: MESSAGES_ORIGIN, value: block };
 }
 
 /** The prompt-cache marker of a block or tool. */
-export function cache(block: Fields, path: string): { cacheControl?: CacheControl } {
+export function cache(block: check.Fields, path: string): { cacheControl?: CacheControl } {
   if (!isRecord(block["cache_control"]))
-    return given({ cacheControl: maybe(block, "cache_control", expectFields, path) });
+    return check.given({ cacheControl: check.maybe(block, "cache_control", check.expectFields, path) });
   return { cacheControl: block["cache_control"] };
 }

@@ -2,21 +2,7 @@
 
 import type { ClearedEdit, ContextEdit, EditedContext, EditTrigger } from "../../chat/context-edits.ts";
 import type { Usage } from "../../chat/event.ts";
-import {
-  at,
-  type Check,
-  expectBoolean,
-  expectFields,
-  expectInteger,
-  expectList,
-  expectListOf,
-  expectOneOf,
-  expectString,
-  type Fields,
-  maybe,
-  need,
-  reject,
-} from "../check.ts";
+import * as check from "../check.ts";
 
 const COMPACT = "compact_20260112";
 const CLEAR_TOOL_USES = "clear_tool_uses_20250919";
@@ -31,19 +17,20 @@ const KEPT_TURNS = 1;
 const WHERE = "context_management";
 
 /** Reads the edits of a body in order; undefined if there are none. Throws 400 that names the invalid member. */
-export function messagesEdits(body: Fields): ContextEdit[] | undefined {
-  const management = maybe(body, WHERE, expectFields);
-  const edits = management === undefined ? undefined : maybe(management, "edits", expectList, WHERE);
+export function messagesEdits(body: check.Fields): ContextEdit[] | undefined {
+  const management = check.maybe(body, WHERE, check.expectFields);
+  const edits = management === undefined ? undefined : check.maybe(management, "edits", check.expectList, WHERE);
   if (edits === undefined || edits.length === 0) return undefined;
   if (body["compaction"] != null) {
-    reject(WHERE, `Invalid '${WHERE}': it cannot be combined with 'compaction'.`);
+    check.reject(WHERE, `Invalid '${WHERE}': it cannot be combined with 'compaction'.`);
   }
   const taken = new Set<string>();
   return edits.map((value, i) => {
     const path = `${WHERE}.edits[${i}]`;
-    const edit = expectFields(value, path);
-    const type = need(edit, "type", expectOneOf(COMPACT, CLEAR_TOOL_USES, CLEAR_THINKING), path);
-    if (taken.has(type)) reject(`${path}.type`, `Invalid '${path}.type': '${type}' may only occur once in the list.`);
+    const edit = check.expectFields(value, path);
+    const type = check.need(edit, "type", check.expectOneOf(COMPACT, CLEAR_TOOL_USES, CLEAR_THINKING), path);
+    if (taken.has(type))
+      check.reject(`${path}.type`, `Invalid '${path}.type': '${type}' may only occur once in the list.`);
     taken.add(type);
     return READERS[type](edit, path);
   });
@@ -51,35 +38,35 @@ export function messagesEdits(body: Fields): ContextEdit[] | undefined {
 
 const READERS: Record<
   typeof COMPACT | typeof CLEAR_TOOL_USES | typeof CLEAR_THINKING,
-  (edit: Fields, path: string) => ContextEdit
+  (edit: check.Fields, path: string) => ContextEdit
 > = {
   [COMPACT]: (edit, path) => {
-    const wish = maybe(edit, "instructions", expectString, path)?.trim();
+    const wish = check.maybe(edit, "instructions", check.expectString, path)?.trim();
     return {
       type: "compact",
-      above: maybe(edit, "trigger", figure("input_tokens"), path)?.value ?? COMPACT_TOKENS,
-      pauses: maybe(edit, "pause_after_compaction", expectBoolean, path) ?? false,
+      above: check.maybe(edit, "trigger", figure("input_tokens"), path)?.value ?? COMPACT_TOKENS,
+      pauses: check.maybe(edit, "pause_after_compaction", check.expectBoolean, path) ?? false,
       wish: wish === "" ? undefined : wish,
     };
   },
   [CLEAR_TOOL_USES]: (edit, path) => ({
     type: "clear-results",
-    trigger: triggerOf(maybe(edit, "trigger", figure("input_tokens", "tool_uses"), path)),
-    keep: maybe(edit, "keep", figure("tool_uses"), path)?.value ?? KEPT_USES,
-    atLeast: maybe(edit, "clear_at_least", figure("input_tokens"), path)?.value ?? 0,
-    except: new Set(maybe(edit, "exclude_tools", expectListOf(expectString), path)),
+    trigger: triggerOf(check.maybe(edit, "trigger", figure("input_tokens", "tool_uses"), path)),
+    keep: check.maybe(edit, "keep", figure("tool_uses"), path)?.value ?? KEPT_USES,
+    atLeast: check.maybe(edit, "clear_at_least", figure("input_tokens"), path)?.value ?? 0,
+    except: new Set(check.maybe(edit, "exclude_tools", check.expectListOf(check.expectString), path)),
     inputs: inputsOf(edit, path),
   }),
   [CLEAR_THINKING]: (edit, path) => ({ type: "clear-reasoning", keep: keptTurns(edit, path) }),
 };
 
 /** Checks an object `{type, value}` of one of these types. */
-function figure<const T extends string>(...types: T[]): Check<{ type: T; value: number }> {
+function figure<const T extends string>(...types: T[]): check.Check<{ type: T; value: number }> {
   return (value, path) => {
-    const fields = expectFields(value, path);
+    const fields = check.expectFields(value, path);
     return {
-      type: need(fields, "type", expectOneOf(...types), path),
-      value: need(fields, "value", expectInteger(0), path),
+      type: check.need(fields, "type", check.expectOneOf(...types), path),
+      value: check.need(fields, "value", check.expectInteger(0), path),
     };
   };
 }
@@ -89,34 +76,34 @@ function triggerOf(given: { type: "input_tokens" | "tool_uses"; value: number } 
   return given.type === "tool_uses" ? { calls: given.value } : { tokens: given.value };
 }
 
-function inputsOf(edit: Fields, path: string): boolean | ReadonlySet<string> {
+function inputsOf(edit: check.Fields, path: string): boolean | ReadonlySet<string> {
   const given = edit["clear_tool_inputs"];
   if (given === undefined || given === null || typeof given === "boolean") return given ?? false;
-  return new Set(expectListOf(expectString)(given, at(path, "clear_tool_inputs")));
+  return new Set(check.expectListOf(check.expectString)(given, check.at(path, "clear_tool_inputs")));
 }
 
-function keptTurns(edit: Fields, path: string): number {
+function keptTurns(edit: check.Fields, path: string): number {
   const { keep } = edit;
   if (keep === "all") return Number.POSITIVE_INFINITY;
   if (keep === undefined || keep === null) return KEPT_TURNS;
-  const fields = expectFields(keep, at(path, "keep"));
+  const fields = check.expectFields(keep, check.at(path, "keep"));
   if (fields["type"] === "all") return Number.POSITIVE_INFINITY;
-  return figure("thinking_turns")(keep, at(path, "keep")).value;
+  return figure("thinking_turns")(keep, check.at(path, "keep")).value;
 }
 
 /** The edits as reported in an answer. */
-export function appliedEdits({ cleared }: EditedContext): Fields {
+export function appliedEdits({ cleared }: EditedContext): check.Fields {
   return { applied_edits: cleared.map(appliedEdit) };
 }
 
-function appliedEdit({ type, count, tokens }: ClearedEdit): Fields {
+function appliedEdit({ type, count, tokens }: ClearedEdit): check.Fields {
   return type === "clear-results"
     ? { type: CLEAR_TOOL_USES, cleared_tool_uses: count, cleared_input_tokens: tokens }
     : { type: CLEAR_THINKING, cleared_thinking_turns: count, cleared_input_tokens: tokens };
 }
 
 /** The iterations in a usage; undefined if there were no summaries. The first one is for the summaries and is in no sum. */
-export function iterations(edited: EditedContext | undefined, own: Fields, read: (usage: Usage) => Fields) {
+export function iterations(edited: EditedContext | undefined, own: check.Fields, read: (usage: Usage) => check.Fields) {
   if (edited?.usage === undefined) return undefined;
   return [
     { type: "compaction", ...read(edited.usage), cache_creation: null },

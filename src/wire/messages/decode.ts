@@ -3,22 +3,7 @@
 import { isRecord } from "../../base/json-object.ts";
 import { withDirections } from "../../chat/directions.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat, ToolChoice } from "../../chat/request.ts";
-import {
-  at,
-  expectBoolean,
-  expectFields,
-  expectInteger,
-  expectList,
-  expectListOf,
-  expectString,
-  expectText,
-  type Fields,
-  given,
-  maybe,
-  need,
-  reject,
-  remaining,
-} from "../check.ts";
+import * as check from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
 import { readAssistant, readSystem, readUser } from "./blocks.ts";
 import { MessageDirections } from "./directions.ts";
@@ -26,43 +11,43 @@ import { MESSAGES_FIELDS } from "./fields.ts";
 import { readTool, toolName } from "./tools.ts";
 
 /** Reads the body of `POST /v1/messages`. */
-export function decodeMessages(body: Fields, options: DecodeOptions): ChatRequest {
-  return { ...decodeCountTokens(body, options), maxTokens: need(body, "max_tokens", expectInteger(0)) };
+export function decodeMessages(body: check.Fields, options: DecodeOptions): ChatRequest {
+  return { ...decodeCountTokens(body, options), maxTokens: check.need(body, "max_tokens", check.expectInteger(0)) };
 }
 
 /** Reads the body of `POST /v1/messages/count_tokens`, which is the same without an output limit. */
-export function decodeCountTokens(body: Fields, options: DecodeOptions): ChatRequest {
-  const choice = maybe(body, "tool_choice", expectFields);
-  const tools = maybe(body, "tools", expectListOf(readTool)) ?? [];
+export function decodeCountTokens(body: check.Fields, options: DecodeOptions): ChatRequest {
+  const choice = check.maybe(body, "tool_choice", check.expectFields);
+  const tools = check.maybe(body, "tools", check.expectListOf(readTool)) ?? [];
   const directions = new MessageDirections(tools.map(({ tool }) => toolName(tool)));
   const chat: ChatRequest = {
-    model: need(body, "model", expectText),
+    model: check.need(body, "model", check.expectText),
     messages: readMessages(body, options, directions),
-    stream: maybe(body, "stream", expectBoolean) ?? false,
+    stream: check.maybe(body, "stream", check.expectBoolean) ?? false,
     includeUsage: true,
     tools: [],
-    ...given({
+    ...check.given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       responseFormat: readFormat(body),
     }),
     ...MESSAGES_FIELDS.read(body),
-    extra: remaining(body, MESSAGES_FIELDS.known),
+    extra: check.remaining(body, MESSAGES_FIELDS.known),
   };
   return withDirections(chat, tools, directions);
 }
 
-function readMessages(body: Fields, options: DecodeOptions, directions: MessageDirections): ChatMessage[] {
-  const list = need(body, "messages", expectList);
+function readMessages(body: check.Fields, options: DecodeOptions, directions: MessageDirections): ChatMessage[] {
+  const list = check.need(body, "messages", check.expectList);
   // If the upstream holds the conversation, it can be continued without new messages.
   const goesOn = isRecord(body["thread"]) && body["thread"]["type"] === "continue";
-  if (list.length === 0 && !goesOn) reject("messages", "Invalid 'messages': at least one message is required.");
+  if (list.length === 0 && !goesOn) check.reject("messages", "Invalid 'messages': at least one message is required.");
   const messages: ChatMessage[] = [];
   const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
   if (system.length > 0) messages.push({ role: "system", content: system });
   const lastUser = list.findLastIndex((message) => isRecord(message) && message["role"] === "user");
   list.forEach((element, i) => {
-    const path = at("messages", i);
-    const message = expectFields(element, path);
+    const path = check.at("messages", i);
+    const message = check.expectFields(element, path);
     messages.push(...readMessage(message, path, { options, directions, isPast: i < lastUser }));
   });
   return messages;
@@ -70,12 +55,12 @@ function readMessages(body: Fields, options: DecodeOptions, directions: MessageD
 
 /** Reads a message. `isPast`: a user's message follows. */
 function readMessage(
-  message: Fields,
+  message: check.Fields,
   path: string,
   { options, directions, isPast }: { options: DecodeOptions; directions: MessageDirections; isPast: boolean },
 ): ChatMessage[] {
-  const role = need(message, "role", expectString, path);
-  const where = at(path, "content");
+  const role = check.need(message, "role", check.expectString, path);
+  const where = check.at(path, "content");
   const value = message["content"];
   switch (role) {
     case "user":
@@ -88,8 +73,8 @@ function readMessage(
     }
     case "system": {
       if (!takesSystemTurns(options)) {
-        reject(
-          at(path, "role"),
+        check.reject(
+          check.at(path, "role"),
           "System messages are not allowed in 'messages'; use the top-level 'system' parameter.",
         );
       }
@@ -98,7 +83,10 @@ function readMessage(
       return content.length === 0 ? [] : [{ role, content }];
     }
     default:
-      return reject(at(path, "role"), `Invalid '${at(path, "role")}': expected 'user' or 'assistant', got '${role}'.`);
+      return check.reject(
+        check.at(path, "role"),
+        `Invalid '${check.at(path, "role")}': expected 'user' or 'assistant', got '${role}'.`,
+      );
   }
 }
 
@@ -109,8 +97,8 @@ function takesSystemTurns({ betas = "", version = "" }: DecodeOptions): boolean 
   return betas.trim() !== "" || (/^\d{4}-\d{2}-\d{2}$/.test(version) && version >= SYSTEM_TURNS_SINCE);
 }
 
-function readToolChoice(choice: Fields, path: string): ToolChoice {
-  switch (need(choice, "type", expectString, path)) {
+function readToolChoice(choice: check.Fields, path: string): ToolChoice {
+  switch (check.need(choice, "type", check.expectString, path)) {
     case "auto":
       return { type: "auto" };
     case "any":
@@ -118,22 +106,30 @@ function readToolChoice(choice: Fields, path: string): ToolChoice {
     case "none":
       return { type: "none" };
     case "tool":
-      return { type: "tool", name: need(choice, "name", expectText, path) };
+      return { type: "tool", name: check.need(choice, "name", check.expectText, path) };
     default:
-      return reject(at(path, "type"), `Invalid '${at(path, "type")}': expected 'auto', 'any', 'tool' or 'none'.`);
+      return check.reject(
+        check.at(path, "type"),
+        `Invalid '${check.at(path, "type")}': expected 'auto', 'any', 'tool' or 'none'.`,
+      );
   }
 }
 
-function readFormat(body: Fields): ResponseFormat | undefined {
-  const config = maybe(body, "output_config", expectFields) ?? {};
-  const own = maybe(config, "format", expectFields, "output_config");
+function readFormat(body: check.Fields): ResponseFormat | undefined {
+  const config = check.maybe(body, "output_config", check.expectFields) ?? {};
+  const own = check.maybe(config, "format", check.expectFields, "output_config");
   // `output_format` is the former name of the parameter.
   const path = own === undefined ? "output_format" : "output_config.format";
-  const format = own ?? maybe(body, "output_format", expectFields);
+  const format = own ?? check.maybe(body, "output_format", check.expectFields);
   if (format === undefined) return undefined;
-  if (need(format, "type", expectString, path) !== "json_schema") {
-    reject(at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);
+  if (check.need(format, "type", check.expectString, path) !== "json_schema") {
+    check.reject(check.at(path, "type"), `Invalid '${path}.type': expected 'json_schema'.`);
   }
   // The format has no name for a schema, but other protocols require one.
-  return { type: "json_schema", name: "output", schema: need(format, "schema", expectFields, path), strict: true };
+  return {
+    type: "json_schema",
+    name: "output",
+    schema: check.need(format, "schema", check.expectFields, path),
+    strict: true,
+  };
 }

@@ -16,19 +16,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../chat/request.ts";
-import {
-  at,
-  expectFields,
-  expectList,
-  expectOneOf,
-  expectString,
-  expectText,
-  type Fields,
-  given,
-  maybe,
-  need,
-  reject,
-} from "../check.ts";
+import * as check from "../check.ts";
 import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
 import { readTextOptions } from "./text-options.ts";
@@ -46,11 +34,11 @@ export function readInput(value: unknown, path: string): Input {
     return { messages: [{ role: "user", content: [{ type: "text", text: value }] }], directions: { changes: [] } };
   }
   if (value !== undefined && !Array.isArray(value)) {
-    reject(path, `Invalid '${path}': expected a string or an array of input items.`);
+    check.reject(path, `Invalid '${path}': expected a string or an array of input items.`);
   }
   const turns = new Turns();
-  expectList(value, path).forEach((element, i) => {
-    readItem(expectFields(element, at(path, i)), at(path, i), turns);
+  check.expectList(value, path).forEach((element, i) => {
+    readItem(check.expectFields(element, check.at(path, i)), check.at(path, i), turns);
   });
   return { messages: turns.messages, directions: turns.directions };
 }
@@ -75,7 +63,7 @@ class Turns {
 
   /** Declares tools within the input. `loads`: also deferred ones are offered. */
   declare(tools: unknown, path: string, loads = false): void {
-    for (const declared of readTools(tools, at(path, "tools"))) {
+    for (const declared of readTools(tools, check.at(path, "tools"))) {
       const own = loads ? { ...declared, deferred: false } : declared;
       this.directions.changes.push({ type: "define", declared: own });
     }
@@ -92,10 +80,10 @@ function isSaid(part: AssistantContent): boolean {
   return part.type === "text" || part.type === "refusal";
 }
 
-function readItem(item: Fields, path: string, turns: Turns): void {
+function readItem(item: check.Fields, path: string, turns: Turns): void {
   const type =
     item["type"] ?? (item["role"] === undefined && typeof item["id"] === "string" ? "item_reference" : "message");
-  switch (expectText(type, at(path, "type"))) {
+  switch (check.expectText(type, check.at(path, "type"))) {
     case "message":
       readMessage(item, path, turns);
       break;
@@ -133,9 +121,10 @@ function readItem(item: Fields, path: string, turns: Turns): void {
 }
 
 /** Reads new settings, each of which is in force until the next one. */
-function readUpdate(item: Fields, path: string, directions: Directions): void {
-  const reasoning = maybe(item, "reasoning", expectFields, path) ?? {};
-  directions.effort = maybe(reasoning, "effort", expectString, at(path, "reasoning")) ?? directions.effort;
+function readUpdate(item: check.Fields, path: string, directions: Directions): void {
+  const reasoning = check.maybe(item, "reasoning", check.expectFields, path) ?? {};
+  directions.effort =
+    check.maybe(reasoning, "effort", check.expectString, check.at(path, "reasoning")) ?? directions.effort;
   const { verbosity, responseFormat } = readTextOptions(item, path);
   directions.verbosity = verbosity ?? directions.verbosity;
   directions.responseFormat = responseFormat ?? directions.responseFormat;
@@ -145,18 +134,18 @@ function readUpdate(item: Fields, path: string, directions: Directions): void {
  * Reads an item of another type. Items that clients add (outputs, approvals) belong to the user; items that models create belong
  * to the assistant.
  */
-function readOther(item: Fields, type: string, turns: Turns): void {
+function readOther(item: check.Fields, type: string, turns: Turns): void {
   const part: OpaquePart = { type: "opaque", origin: RESPONSES_ORIGIN, value: item };
   if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
   else turns.assistant([part]);
 }
 
-function readMessage(item: Fields, path: string, turns: Turns): void {
-  const role = need(item, "role", expectOneOf("user", "assistant", "system", "developer"), path);
+function readMessage(item: check.Fields, path: string, turns: Turns): void {
+  const role = check.need(item, "role", check.expectOneOf("user", "assistant", "system", "developer"), path);
   const content = item["content"];
-  const where = at(path, "content");
+  const where = check.at(path, "content");
   if (content !== undefined && content !== null && typeof content !== "string" && !Array.isArray(content)) {
-    reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
+    check.reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
   }
   if (role === "assistant") {
     const parts = readParts(content, where, readAssistantPart);
@@ -168,25 +157,25 @@ function readMessage(item: Fields, path: string, turns: Turns): void {
   }
 }
 
-function readParts<T>(value: unknown, path: string, read: (part: Fields, path: string) => T): (T | TextPart)[] {
+function readParts<T>(value: unknown, path: string, read: (part: check.Fields, path: string) => T): (T | TextPart)[] {
   if (typeof value === "string") return [{ type: "text", text: value }];
-  return expectList(value, path).map((element, i) => {
-    const part = expectFields(element, at(path, i));
-    need(part, "type", expectText, at(path, i));
-    return read(part, at(path, i));
+  return check.expectList(value, path).map((element, i) => {
+    const part = check.expectFields(element, check.at(path, i));
+    check.need(part, "type", check.expectText, check.at(path, i));
+    return read(part, check.at(path, i));
   });
 }
 
-function readSystemPart(part: Fields, path: string): TextPart | OpaquePart {
+function readSystemPart(part: check.Fields, path: string): TextPart | OpaquePart {
   return isText(part) ? readText(part, path) : opaque(part);
 }
 
-function readUserPart(part: Fields, path: string): UserContent {
+function readUserPart(part: check.Fields, path: string): UserContent {
   return typedPart(readNamedPart(part, path));
 }
 
 /** Reads a part as its name says. */
-function readNamedPart(part: Fields, path: string): UserContent {
+function readNamedPart(part: check.Fields, path: string): UserContent {
   if (isText(part)) return readText(part, path);
   switch (part["type"]) {
     case "input_image":
@@ -195,12 +184,12 @@ function readNamedPart(part: Fields, path: string): UserContent {
     case "input_file":
       return readFile(part, path);
     case "input_audio": {
-      const audio = need(part, "input_audio", expectFields, path);
-      const where = at(path, "input_audio");
+      const audio = check.need(part, "input_audio", check.expectFields, path);
+      const where = check.at(path, "input_audio");
       return {
         type: "audio",
-        data: need(audio, "data", expectText, where),
-        format: need(audio, "format", expectText, where),
+        data: check.need(audio, "data", check.expectText, where),
+        format: check.need(audio, "format", check.expectText, where),
       };
     }
     default:
@@ -208,41 +197,48 @@ function readNamedPart(part: Fields, path: string): UserContent {
   }
 }
 
-function readAssistantPart(part: Fields, path: string): AssistantContent {
+function readAssistantPart(part: check.Fields, path: string): AssistantContent {
   if (isText(part)) return readText(part, path);
-  if (part["type"] === "refusal") return { type: "refusal", text: need(part, "refusal", expectString, path) };
+  if (part["type"] === "refusal")
+    return { type: "refusal", text: check.need(part, "refusal", check.expectString, path) };
   return part["type"] === "input_image" ? readImage(part, path) : opaque(part);
 }
 
-function isText(part: Fields): boolean {
+function isText(part: check.Fields): boolean {
   return part["type"] === "input_text" || part["type"] === "output_text" || part["type"] === "text";
 }
 
-function readText(part: Fields, path: string): TextPart {
+function readText(part: check.Fields, path: string): TextPart {
   const annotations = part["annotations"];
   return {
     type: "text",
-    text: need(part, "text", expectString, path),
+    text: check.need(part, "text", check.expectString, path),
     ...(Array.isArray(annotations) && annotations.length > 0 ? { annotations } : {}),
     ...cache(part, path),
   };
 }
 
-function cache(part: Fields, path: string): { cacheControl?: Fields } {
-  return given({ cacheControl: readBreakpoint(part, path) });
+function cache(part: check.Fields, path: string): { cacheControl?: check.Fields } {
+  return check.given({ cacheControl: readBreakpoint(part, path) });
 }
 
 /** Reads an image. `image_url` is a string, or an object as in chat completions. */
-function readImage(part: Fields, path: string): ImagePart {
-  const where = at(path, "image_url");
-  const fileId = maybe(part, "file_id", expectText, path);
+function readImage(part: check.Fields, path: string): ImagePart {
+  const where = check.at(path, "image_url");
+  const fileId = check.maybe(part, "file_id", check.expectText, path);
   const nested = isRecord(part["image_url"]) ? part["image_url"] : undefined;
-  const detail = maybe(part, "detail", expectString, path) ?? (nested && maybe(nested, "detail", expectString, where));
+  const detail =
+    check.maybe(part, "detail", check.expectString, path) ??
+    (nested && check.maybe(nested, "detail", check.expectString, where));
   const source: MediaSource =
     fileId === undefined
-      ? readUrl(nested ? need(nested, "url", expectText, where) : need(part, "image_url", expectText, path))
+      ? readUrl(
+          nested
+            ? check.need(nested, "url", check.expectText, where)
+            : check.need(part, "image_url", check.expectText, path),
+        )
       : { kind: "file", fileId };
-  return { type: "image", source, ...given({ detail }), ...cache(part, path) };
+  return { type: "image", source, ...check.given({ detail }), ...cache(part, path) };
 }
 
 /** Reads a URL. A data URL becomes its bytes; `file-…` instead of a URL is the id of an uploaded file. */
@@ -251,72 +247,72 @@ function readUrl(url: string): MediaSource {
   return readDataUrl(url) ?? { kind: "url", url };
 }
 
-function readFile(part: Fields, path: string): FilePart {
-  const filename = maybe(part, "filename", expectString, path);
-  const fileId = maybe(part, "file_id", expectText, path);
-  const url = maybe(part, "file_url", expectText, path);
+function readFile(part: check.Fields, path: string): FilePart {
+  const filename = check.maybe(part, "filename", check.expectString, path);
+  const fileId = check.maybe(part, "file_id", check.expectText, path);
+  const url = check.maybe(part, "file_url", check.expectText, path);
   let source: FilePart["source"];
   if (fileId !== undefined) source = { kind: "file", fileId };
   else if (url !== undefined) source = readUrl(url);
   else {
-    const data = need(part, "file_data", expectText, path);
+    const data = check.need(part, "file_data", check.expectText, path);
     source = readDataUrl(data) ?? { kind: "base64", mediaType: "application/pdf", data };
   }
-  return { type: "file", source, ...given({ filename }), ...cache(part, path) };
+  return { type: "file", source, ...check.given({ filename }), ...cache(part, path) };
 }
 
-function readCall(item: Fields, path: string, turns: Turns): ToolCallPart {
+function readCall(item: check.Fields, path: string, turns: Turns): ToolCallPart {
   const custom = item["type"] === "custom_tool_call";
-  const callId = need(item, "call_id", expectText, path);
+  const callId = check.need(item, "call_id", check.expectText, path);
   return {
     type: "tool-call",
     callId,
-    name: need(item, "name", expectText, path),
+    name: check.need(item, "name", check.expectText, path),
     kind: custom ? "custom" : "function",
-    arguments: need(item, custom ? "input" : "arguments", expectString, path),
-    ...given({
-      namespace: maybe(item, "namespace", expectText, path),
-      itemId: maybe(item, "id", expectText, path),
+    arguments: check.need(item, custom ? "input" : "arguments", check.expectString, path),
+    ...check.given({
+      namespace: check.maybe(item, "namespace", check.expectText, path),
+      itemId: check.maybe(item, "id", check.expectText, path),
     }),
     ...callSeal(turns.signatures.get(callId)),
   };
 }
 
 /** Reads a result that names no call, as the user's: only the name of its tool says where it comes from. */
-function readUncalled(item: Fields, path: string): UserContent[] {
-  const name = maybe(item, "name", expectText, path);
+function readUncalled(item: check.Fields, path: string): UserContent[] {
+  const name = check.maybe(item, "name", check.expectText, path);
   const title = `Result of ${name === undefined ? "a tool" : `the tool ${name}`}:`;
   const [first, ...rest] = readOutput(item, path);
   if (first?.type === "text") return [{ ...first, text: `${title} ${first.text}` }, ...rest];
   return [{ type: "text", text: title }, ...(first === undefined ? [] : [first, ...rest])];
 }
 
-function readResult(item: Fields, path: string): ToolResultPart {
+function readResult(item: check.Fields, path: string): ToolResultPart {
   return {
     type: "tool-result",
-    callId: need(item, "call_id", expectText, path),
+    callId: check.need(item, "call_id", check.expectText, path),
     content: readOutput(item, path),
-    ...given({ name: maybe(item, "name", expectText, path) }),
+    ...check.given({ name: check.maybe(item, "name", check.expectText, path) }),
     kind: item["type"] === "custom_tool_call_output" ? "custom" : "function",
   };
 }
 
-function readOutput(item: Fields, path: string): ToolResultPart["content"] {
+function readOutput(item: check.Fields, path: string): ToolResultPart["content"] {
   const output = item["output"];
-  const where = at(path, "output");
+  const where = check.at(path, "output");
   if (output !== undefined && output !== null && typeof output !== "string" && !Array.isArray(output)) {
-    reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
+    check.reject(where, `Invalid '${where}': expected a string or an array of content parts.`);
   }
   return readParts(output, where, readNamedPart).map((part, i) =>
-    part.type === "audio" ? opaque((output as Fields[])[i] as Fields) : typedResult(part),
+    part.type === "audio" ? opaque((output as check.Fields[])[i] as check.Fields) : typedResult(part),
   );
 }
 
-function readReasoning(item: Fields, path: string, turns: Turns): void {
+function readReasoning(item: check.Fields, path: string, turns: Turns): void {
   const summary = textsOf(item, "summary", path);
   const text = textsOf(item, "content", path).join("");
-  const encrypted = maybe(item, "encrypted_content", expectString, path);
-  const itemId = maybe(item, "id", expectText, path);
+  const encrypted = check.maybe(item, "encrypted_content", check.expectString, path);
+  const itemId = check.maybe(item, "id", check.expectText, path);
   const carried = encrypted === undefined ? undefined : uncarry(encrypted);
   // The envelope in a stored answer only contains the value; all other members are in the item itself, as in this protocol's own
   // items.
@@ -330,19 +326,24 @@ function readReasoning(item: Fields, path: string, turns: Turns): void {
   const part: ReasoningPart = {
     type: "reasoning",
     text,
-    ...given({ itemId, encrypted: own, summary: summary.length > 0 ? summary : undefined, minter: carried?.minter }),
+    ...check.given({
+      itemId,
+      encrypted: own,
+      summary: summary.length > 0 ? summary : undefined,
+      minter: carried?.minter,
+    }),
     ...(own === undefined ? {} : { origin: RESPONSES_ORIGIN }),
   };
   turns.assistant([part]);
 }
 
-function textsOf(item: Fields, key: string, path: string): string[] {
-  const where = at(path, key);
-  return (maybe(item, key, expectList, path) ?? []).map((element, i) =>
-    need(expectFields(element, at(where, i)), "text", expectString, at(where, i)),
+function textsOf(item: check.Fields, key: string, path: string): string[] {
+  const where = check.at(path, key);
+  return (check.maybe(item, key, check.expectList, path) ?? []).map((element, i) =>
+    check.need(check.expectFields(element, check.at(where, i)), "text", check.expectString, check.at(where, i)),
   );
 }
 
-function opaque(part: Fields): OpaquePart {
+function opaque(part: check.Fields): OpaquePart {
   return { type: "opaque", origin: RESPONSES_ORIGIN, value: part };
 }
