@@ -169,6 +169,29 @@ test("the time for a page of tabs is linear in their number", () => {
   expect(convert(tabs.repeat(4000)).slice(0, 8)).toBe("x y\n\na\n\n");
 });
 
+describe("signs of blocks after a part with lines of its own", () => {
+  const parts: readonly (readonly [part: string, markdown: string])[] = [
+    ["Before<br><br>", "Before"],
+    ["<table><tr><th>A<th>B<tr><td>C<td>D</table>", "| A | B |\n| --- | --- |\n| C | D |"],
+    ["<details><summary>More</summary>", "**More**"],
+    ["<button>Press</button>", "Press"],
+    ["<label>Name</label>", "Name"],
+    ["<h2>Title</h2>", "## Title"],
+  ];
+  const signs = ["1. one", "2) two", "- dash", "+ plus", "# hash", "> angle"];
+  for (const [part, markdown] of parts)
+    for (const sign of signs)
+      test(`${sign} after ${part}`, () => {
+        const escaped = sign.replace(/[.)#>+-]/, "\\$&");
+        expect(convert(`<div>${part}\n${sign}<br><br>After</div>`)).toBe(`${markdown}\n\n${escaped}\n\nAfter`);
+      });
+  test("a sign amid a line stays as it is", () => {
+    expect(convert('<p><img src="https://a.example/x.png" alt="X"> - one</p>')).toBe(
+      "![X](https://a.example/x.png) - one",
+    );
+  });
+});
+
 describe("line breaks and paragraphs", () => {
   test.each<Case>([
     ["two breaks", "<p>One<br>two<br><br>three</p>", "One\ntwo\n\nthree"],

@@ -23,10 +23,11 @@ export function escapeMarkdown(text: string, { isAmidLine = false } = {}): strin
     .replace(/\](?=[([:])/g, "\\]")
     .replace(/!(?=\[)/g, "\\!");
   if (isAmidLine) return inline;
+  // A space before a character does not take its meaning away.
   return inline
-    .replace(/^(#{1,6})(?=\s|$)/gm, "\\$1")
-    .replace(/^([-+])(?=\s|$)/gm, "\\$1")
-    .replace(/^(\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
-    .replace(/^>/gm, "\\>")
-    .replace(/^(=+|--[- ]*)$/gm, "\\$1");
+    .replace(/^( ?)(#{1,6})(?=\s|$)/gm, "$1\\$2")
+    .replace(/^( ?)([-+])(?=\s|$)/gm, "$1\\$2")
+    .replace(/^( ?\d{1,9})([.)])(?=\s|$)/gm, "$1\\$2")
+    .replace(/^( ?)>/gm, "$1\\>")
+    .replace(/^( ?)(=+|--[- ]*)$/gm, "$1\\$2");
 }

@@ -39,22 +39,35 @@ class ReadingElement extends PageElement {
 }
 
 const INLINE = new Set(
-  "a abbr b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp small span strike strong sub sup time tt u var".split(
+  "a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var".split(
     " ",
   ),
+);
+
+/** Elements that become parts of a line without having text. */
+const DRAWN = new Set(["img", "input", "footnote-mark", "tex", "math", "kbd", "picture", "ruby"]);
+/** Elements that get lines of their own, and that Turndown takes for parts of a line, so that it keeps the space after them. */
+const STANDALONE = new Set(
+  "paragraph-break finished-table footnote-text summary button label option legend".split(" "),
 );
 
 /** Text that is escaped by its position. Turndown reads the value only after white space has been collapsed. */
 class ReadingText extends PageText {
   override get nodeValue(): string {
     if (this.parentNode?.tag === "code") return this.data;
-    const text = escapeMarkdown(this.data, { isAmidLine: startsLikeBlock(this.data) && isAmidLine(this) });
+    const data = fillsLines(this.previousSibling) ? this.data.trimStart() : this.data;
+    const text = escapeMarkdown(data, { isAmidLine: startsLikeBlock(data) && isAmidLine(this) });
     return /^[.)](?:\s|$)/.test(text) && isNumber(lineBefore(this)) ? `\\${text}` : text;
   }
 
   override cloneNode(): PageText {
     return new ReadingText(this.data);
   }
+}
+
+/** Whether a node fills lines of its own, although Turndown does not know it. Empty ones fill none. */
+function fillsLines(before: PageNode | null): boolean {
+  return before instanceof PageElement && STANDALONE.has(before.tag) && before.textContent.trim() !== "";
 }
 
 /** Whether a text is a number that, together with the following character, would be read as the number of a list item. */
@@ -86,7 +99,8 @@ function isAmidLine(text: PageText): boolean {
   let at: PageNode = text;
   for (;;) {
     const before: PageNode | null = at.previousSibling;
-    if (before instanceof PageElement) return INLINE.has(before.tag) && before.textContent.trim() !== "";
+    if (before instanceof PageElement)
+      return DRAWN.has(before.tag) || (INLINE.has(before.tag) && before.textContent.trim() !== "");
     if (before !== null && before.textContent.trim() !== "") return true;
     if (before !== null) {
       at = before;
