@@ -140,7 +140,6 @@ export const CLAUDE_SCHEMA: SchemaRules = {
  */
 export const HOUR_WRITE_FACTOR = 2;
 
-/** Anthropic. */
 export const anthropic: Vendor = {
   name: "anthropic",
   title: "Anthropic",

@@ -34,7 +34,6 @@ const deepseekModels: ModelFamily = {
   ],
 };
 
-/** DeepSeek. */
 export const deepseek: Vendor = {
   name: "deepseek",
   title: "DeepSeek",

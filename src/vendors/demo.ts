@@ -2,7 +2,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** The demo. */
 export const demo: Vendor = {
   name: "demo",
   title: "Demo",

@@ -4,7 +4,6 @@
 import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
-/** Fireworks AI. */
 export const fireworks: Vendor = {
   name: "fireworks",
   title: "Fireworks AI",

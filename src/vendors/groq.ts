@@ -4,7 +4,6 @@
 import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
-/** Groq. */
 export const groq: Vendor = {
   name: "groq",
   title: "Groq",

@@ -3,7 +3,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** llama.cpp's server. */
 export const llamacpp: Vendor = {
   name: "llamacpp",
   title: "llama.cpp",

@@ -3,7 +3,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** LM Studio's server. */
 export const lmstudio: Vendor = {
   name: "lmstudio",
   title: "LM Studio",

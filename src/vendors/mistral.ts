@@ -25,7 +25,6 @@ const mistralModels: ModelFamily = {
   ],
 };
 
-/** Mistral. */
 export const mistral: Vendor = {
   name: "mistral",
   title: "Mistral",

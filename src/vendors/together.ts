@@ -2,7 +2,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** Together AI. */
 export const together: Vendor = {
   name: "together",
   title: "Together AI",

@@ -2,7 +2,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** TypeSafe. */
 export const typesafe: Vendor = {
   name: "typesafe",
   title: "TypeSafe",

@@ -3,7 +3,6 @@
 
 import type { Vendor } from "./vendor.ts";
 
-/** vLLM's server. */
 export const vllm: Vendor = {
   name: "vllm",
   title: "vLLM",

@@ -68,7 +68,6 @@ signedOut.handler = () => {
   });
 };
 
-/** The whole app. */
 export function Dashboard() {
   return (
     <>

@@ -11,7 +11,6 @@ const CHOICES = [
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Selects the theme. */
 export function ThemeChoice() {
   const chosen = useSignal(document.documentElement.dataset["theme"] ?? "");
   const choose = (theme: string) => {

@@ -8,7 +8,6 @@ import { joined } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
 
-/** arXiv. */
 export const arxiv: SearchEngine = {
   name: "arxiv",
   categories: ["science"],

@@ -17,7 +17,6 @@ const REGIONS: Readonly<Record<string, string>> = {
   zh: "cn",
 };
 
-/** Bing News. */
 export const bingNews: SearchEngine = {
   name: "bing-news",
   categories: ["news"],

@@ -20,7 +20,6 @@ const REGIONS: Readonly<Record<string, string>> = {
   zh: "cn",
 };
 
-/** Bing. */
 export const bing: SearchEngine = {
   name: "bing",
   categories: ["general"],

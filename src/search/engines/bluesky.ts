@@ -17,7 +17,6 @@ const SEARCH = "search";
 /** How long a session is kept; it lasts about two hours. */
 const SESSION_MS = 3_600_000;
 
-/** Bluesky. */
 export const bluesky: SearchEngine = {
   name: "bluesky",
   categories: ["social media"],

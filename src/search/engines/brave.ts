@@ -13,7 +13,6 @@ const OTHER_NAMES = new Set(
   "type query mixed videos news discussions faq infobox locations summarizer rich".split(" "),
 );
 
-/** Brave Search. */
 export const brave: SearchEngine = {
   name: "brave",
   categories: ["general", "news"],

@@ -8,7 +8,6 @@ import { joined, plain } from "../reading/text.ts";
 
 const AUTHORS_MAX = 3;
 
-/** Crossref. */
 export const crossref: SearchEngine = {
   name: "crossref",
   categories: ["science"],

@@ -8,7 +8,6 @@ import { clock, joined } from "../reading/text.ts";
 
 const FIELDS = "id,title,description,url,created_time,duration,thumbnail_360_url,allow_embed";
 
-/** Dailymotion. */
 export const dailymotion: SearchEngine = {
   name: "dailymotion",
   categories: ["videos"],

@@ -5,7 +5,6 @@ import type { SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
-/** Docker Hub. */
 export const dockerHub: SearchEngine = {
   name: "docker-hub",
   categories: ["it"],

@@ -34,7 +34,6 @@ const HOMES: Readonly<Record<string, string>> = {
   zh: "cn-zh",
 };
 
-/** DuckDuckGo. */
 export const duckduckgo: SearchEngine = {
   name: "duckduckgo",
   categories: ["general"],

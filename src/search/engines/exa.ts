@@ -4,7 +4,6 @@ import { address, jsonPost, pageSize, rangeStart } from "../address.ts";
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 
-/** Exa. */
 export const exa: SearchEngine = {
   name: "exa",
   categories: ["general", "news"],

@@ -42,7 +42,6 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 
 const SENTENCE_CHARS_MAX = 500;
 
-/** GDELT. */
 export const gdelt: SearchEngine = {
   name: "gdelt",
   categories: ["news"],

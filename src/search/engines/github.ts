@@ -6,7 +6,6 @@ import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { rateLimited } from "../reading/status.ts";
 import { counted, joined } from "../reading/text.ts";
 
-/** GitHub. */
 export const github: SearchEngine = {
   name: "github",
   categories: ["it"],

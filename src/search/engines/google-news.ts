@@ -44,7 +44,6 @@ const REGIONS: Readonly<Record<string, string>> = {
   zh: "CN",
 };
 
-/** Google News. */
 export const googleNews: SearchEngine = {
   name: "google-news",
   categories: ["news"],

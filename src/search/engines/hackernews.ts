@@ -5,7 +5,6 @@ import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { counted, joined } from "../reading/text.ts";
 
-/** Hacker News. */
 export const hackernews: SearchEngine = {
   name: "hackernews",
   categories: ["news", "it"],

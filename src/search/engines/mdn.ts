@@ -19,7 +19,6 @@ const LOCALES: Readonly<Record<string, string>> = {
   zh: "zh-CN",
 };
 
-/** MDN. */
 export const mdn: SearchEngine = {
   name: "mdn",
   categories: ["it"],

@@ -4,7 +4,6 @@ import { address, browserHeaders, cookies, primaryLanguage, rangeStart, regionOf
 import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readMarkup } from "../reading/markup.ts";
 
-/** Mojeek. */
 export const mojeek: SearchEngine = {
   name: "mojeek",
   categories: ["general"],

@@ -6,7 +6,6 @@ import { readJsonAnswer, valueAt } from "../reading/json.ts";
 import { rateLimited } from "../reading/status.ts";
 import { clock, joined } from "../reading/text.ts";
 
-/** MusicBrainz. */
 export const musicbrainz: SearchEngine = {
   name: "musicbrainz",
   categories: ["music"],

@@ -9,7 +9,6 @@ const AUTHORS_MAX = 3;
 /** Maximum number of words of an abstract. */
 const WORDS_MAX = 400;
 
-/** OpenAlex. */
 export const openalex: SearchEngine = {
   name: "openalex",
   categories: ["science"],

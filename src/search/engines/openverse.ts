@@ -5,7 +5,6 @@ import type { SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { joined } from "../reading/text.ts";
 
-/** Openverse. */
 export const openverse: SearchEngine = {
   name: "openverse",
   categories: ["images"],

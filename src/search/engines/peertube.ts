@@ -5,7 +5,6 @@ import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { VIDEO_SELECTORS, videoDraft, videoRequest } from "./sepiasearch.ts";
 
-/** PeerTube. */
 export const peertube: SearchEngine = {
   name: "peertube",
   categories: ["videos"],

@@ -9,7 +9,6 @@ import { joined } from "../reading/text.ts";
 const LANGUAGES = ["de", "en", "fr", "it"];
 const TYPES: Readonly<Record<string, string>> = { N: "node", W: "way", R: "relation" };
 
-/** Photon. */
 export const photon: SearchEngine = {
   name: "photon",
   categories: ["map"],

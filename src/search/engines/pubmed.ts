@@ -12,7 +12,6 @@ const ORIGIN = "https://eutils.ncbi.nlm.nih.gov";
 const ARTICLES = "articles";
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/** PubMed. */
 export const pubmed: SearchEngine = {
   name: "pubmed",
   categories: ["science"],

@@ -17,7 +17,6 @@ const SEARCH = "search";
 /** How long a token is kept: half of its lifetime of a day. */
 const TOKEN_MS = 43_200_000;
 
-/** Reddit. */
 export const reddit: SearchEngine = {
   name: "reddit",
   categories: ["social media"],

@@ -10,7 +10,6 @@ const SAFE: Readonly<Record<SafeSearch, number>> = { off: 0, moderate: 1, strict
 /** Maximum number of engine names; no instance has as many engines. */
 const NAMES_MAX = 50;
 
-/** A SearXNG instance. */
 export const searxng: SearchEngine = {
   name: "searxng",
   categories: CATEGORIES,

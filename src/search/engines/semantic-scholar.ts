@@ -8,7 +8,6 @@ import { counted, joined } from "../reading/text.ts";
 const FIELDS = "title,url,abstract,year,publicationDate,authors,externalIds,openAccessPdf,venue,citationCount";
 const AUTHORS_MAX = 3;
 
-/** Semantic Scholar. */
 export const semanticScholar: SearchEngine = {
   name: "semantic-scholar",
   categories: ["science"],

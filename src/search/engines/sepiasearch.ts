@@ -18,7 +18,6 @@ export const VIDEO_SELECTORS = {
   views: "views",
 } as const;
 
-/** Sepia Search. */
 export const sepiasearch: SearchEngine = {
   name: "sepiasearch",
   categories: ["videos"],

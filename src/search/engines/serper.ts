@@ -8,7 +8,6 @@ import { joined } from "../reading/text.ts";
 
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "d", week: "w", month: "m", year: "y" };
 
-/** Serper. */
 export const serper: SearchEngine = {
   name: "serper",
   categories: ["general", "news"],

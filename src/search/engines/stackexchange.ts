@@ -9,7 +9,6 @@ import { counted, joined } from "../reading/text.ts";
 /** The API's error id for a client that sends too many requests. */
 const THROTTLED = 502;
 
-/** Stack Overflow. */
 export const stackexchange: SearchEngine = {
   name: "stackexchange",
   categories: ["it"],

@@ -39,7 +39,6 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   sv: "svenska",
 };
 
-/** Startpage. */
 export const startpage: SearchEngine = {
   name: "startpage",
   categories: ["general"],

@@ -5,7 +5,6 @@ import { type SearchEngine, TIME_RANGES } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { failed } from "../reading/status.ts";
 
-/** Tavily. */
 export const tavily: SearchEngine = {
   name: "tavily",
   categories: ["general", "news"],

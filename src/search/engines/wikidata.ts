@@ -5,7 +5,6 @@ import type { SearchEngine } from "../engine.ts";
 import { readJsonAnswer } from "../reading/json.ts";
 import { mediaWikiFailure } from "../reading/mediawiki.ts";
 
-/** Wikidata. */
 export const wikidata: SearchEngine = {
   name: "wikidata",
   categories: ["general"],

@@ -9,7 +9,6 @@ import { joined } from "../reading/text.ts";
 /** The members of a complete response without hits. */
 const EMPTY_NAMES = new Set(["batchcomplete", "limits", "warnings"]);
 
-/** Wikimedia Commons. */
 export const wikimediaCommons: SearchEngine = {
   name: "wikimedia-commons",
   categories: ["images", "files"],

@@ -11,7 +11,6 @@ const LANGUAGES =
     " ",
   );
 
-/** Wikipedia. */
 export const wikipedia: SearchEngine = {
   name: "wikipedia",
   categories: ["general"],

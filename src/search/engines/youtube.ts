@@ -10,7 +10,6 @@ import { joined, oneLine } from "../reading/text.ts";
 
 const RANGES: Readonly<Record<TimeRange, string>> = { day: "Ag", week: "Aw", month: "BA", year: "BQ" };
 
-/** YouTube. */
 export const youtube: SearchEngine = {
   name: "youtube",
   categories: ["videos"],

@@ -20,7 +20,6 @@ import { VERIFY_FORM, VerifyCode } from "../parts/verify-code.tsx";
 import { navigate } from "../router.ts";
 import { forgetSession, profile, refreshSession, session } from "../session.ts";
 
-/** The account page. */
 export function AccountPage() {
   // The amount spent has changed since the page was loaded. If this request fails, the page keeps the former amount.
   useEffect(() => {

@@ -14,7 +14,6 @@ import { baseUrl, profile, session } from "../session.ts";
 
 const Overview = lazy(() => import("./home/overview.tsx"), "Overview");
 
-/** The page. */
 export function HomePage() {
   const who = profile.value;
   const keys = useLoad<Listing<KeyView>>("/keys").value.value?.data;

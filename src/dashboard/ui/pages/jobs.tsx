@@ -12,7 +12,6 @@ import { When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { hrefOf, path } from "../router.ts";
 
-/** The list. */
 export function JobsPage() {
   const { value, problem, reload } = useLive<JobListing>("/jobs", ({ data }) => data.some(isOpenJob));
   const older = useSignal<JobListing | undefined>(undefined);
@@ -86,7 +85,6 @@ function JobLink({ of: { id, kind, url, urls } }: { of: JobRow }) {
   );
 }
 
-/** One job. */
 export function OneJobPage() {
   const id = path.value.split("/").at(-1) ?? "";
   const kind = id.split("_")[0] ?? "";

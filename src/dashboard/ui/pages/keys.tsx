@@ -24,7 +24,6 @@ import { CreateKey, EditKey, editForm, RotateKey, unpricedText } from "./key-for
 const PAGE = 20;
 const MORE = 100;
 
-/** The page. */
 export function KeysPage() {
   const keys = useLoad<Listing<KeyView>>("/keys");
   const list = keys.value.value?.data;

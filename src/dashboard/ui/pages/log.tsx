@@ -17,7 +17,6 @@ import { Disclosure, detailId, LOG_COLUMNS, LogDetail } from "./log/row.tsx";
 /** The number of rows that the page keeps while it follows the log. */
 const ROWS_MAX = 500;
 
-/** The page. */
 export function LogPage() {
   const scope = isEverybody() ? "/admin" : "";
   return (

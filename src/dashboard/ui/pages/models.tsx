@@ -9,7 +9,6 @@ import type { Column } from "../parts/table.tsx";
 import { hrefOf } from "../router.ts";
 import { profile } from "../session.ts";
 
-/** The page. */
 export function ModelListPage() {
   return (
     <ModelPage

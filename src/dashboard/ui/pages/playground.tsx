@@ -19,7 +19,6 @@ function wholeText({ messages, second }: ChatState): string {
     .join("\n---\n\n");
 }
 
-/** The page. */
 export function PlaygroundPage() {
   const chat = useChat();
   const { value, problem } = useLoad<Listing<DecisionChoice>>("/decision-models");

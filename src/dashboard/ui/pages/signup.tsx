@@ -13,7 +13,6 @@ import { VerifyCode } from "../parts/verify-code.tsx";
 import { hrefOf, navigate, query } from "../router.ts";
 import { profile, refreshSession, session } from "../session.ts";
 
-/** The page. */
 export function SignupPage() {
   const who = profile.value;
   const finished = who?.email_verified === true;

@@ -36,7 +36,6 @@ async function removeThread(thread: { kind: ThreadKind; id: string }, done: () =
   }
 }
 
-/** The list. */
 export function ThreadsPage() {
   const { value, problem, reload } = useLoad<Listing<ThreadRow>>("/threads");
   const rows = value.value?.data;

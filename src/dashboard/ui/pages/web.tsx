@@ -37,7 +37,6 @@ interface Run {
   readonly ms?: number;
 }
 
-/** The page. */
 export function WebPage() {
   const state = useSignal<State>(firstState());
   const runs = useSignal<Readonly<Record<string, Run>>>({});

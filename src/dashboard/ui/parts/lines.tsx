@@ -14,7 +14,6 @@ const TOP = 8;
 const BOTTOM = 22;
 const TICKS = 4;
 
-/** The chart. */
 export function Lines(props: {
   starts: readonly string[];
   unit: "minute" | "hour" | "day";

@@ -14,7 +14,6 @@ export function Notice({ kind = "info", children }: { kind?: Kind; children: Com
   );
 }
 
-/** A coloured label. */
 export function Badge({ kind, children }: { kind?: Kind | undefined; children: ComponentChildren }) {
   return <span class={`badge ${kind ?? ""}`}>{children}</span>;
 }

@@ -24,7 +24,6 @@ export function choose(changes: Readonly<Record<string, string>>): void {
   navigate(text === "" ? path.value : `${path.value}?${text}`, { replace: true });
 }
 
-/** Selects the span. */
 export function SpanChoice() {
   const shown = spanShown();
   return (

@@ -39,7 +39,6 @@ export function useTest(path: string, done: () => void = () => {}): Tests {
   };
 }
 
-/** The button. */
 export function TestButton({ test, of }: { test: Tests; of: string }) {
   return (
     <button type="button" aria-busy={test.running} onClick={() => void test.run()}>

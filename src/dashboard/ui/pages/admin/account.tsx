@@ -16,7 +16,6 @@ import { profile } from "../../session.ts";
 import { KeyTable, revokeKey } from "../keys.tsx";
 import { PlanEnd } from "./accounts.tsx";
 
-/** The page. */
 export function AdminAccountPage() {
   const id = path.value.slice(path.value.lastIndexOf("/") + 1);
   const { value, problem, reload } = useLoad<AccountView>(`/admin/accounts/${id}`);

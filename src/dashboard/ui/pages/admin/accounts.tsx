@@ -17,7 +17,6 @@ const PER_PAGE = 50;
 /** The pause in typing after which the search starts. */
 const TYPING_MS = 250;
 
-/** The page. */
 export function AccountsPage() {
   const typed = query.value.get("q") ?? "";
   const asked = useSignal(typed);

@@ -15,7 +15,6 @@ import { hrefOf, navigate, query } from "../../router.ts";
 
 const PER_PAGE = 50;
 
-/** The page. */
 export function AuditPage() {
   const account = query.value.get("account") ?? "";
   const event = query.value.get("event") ?? "";

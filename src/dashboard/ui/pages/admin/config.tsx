@@ -12,7 +12,6 @@ import { navigate, query } from "../../router.ts";
 /** The number of values that are shown at once. */
 const SHOWN = 100;
 
-/** The page. */
 export function ConfigPage() {
   const { value, problem } = useLoad<ConfigView>("/admin/config");
   const config = value.value;

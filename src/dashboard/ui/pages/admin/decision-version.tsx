@@ -13,7 +13,6 @@ import { hrefOf, path } from "../../router.ts";
 import { VersionState } from "./decisions.tsx";
 import { MeasurementSections } from "./measured.tsx";
 
-/** The page. */
 export function DecisionVersionPage() {
   const id = decodeURIComponent(path.value.slice(path.value.lastIndexOf("/") + 1));
   const { value, problem, reload } = useLoad<DecisionVersionView>(

@@ -8,7 +8,6 @@ import { percent } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 
-/** The page. */
 export function DecisionsPage() {
   const { value, problem } = useLoad<Listing<DecisionVersionRow>>("/admin/decisions");
   const versions = value.value?.data;

@@ -11,7 +11,6 @@ import { When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { query } from "../../router.ts";
 
-/** The page. */
 export function EnginesPage() {
   const { value, problem, reload } = useLoad<Listing<EngineView>>("/admin/engines");
   const all = value.value?.data;

@@ -26,7 +26,6 @@ const STATES = {
   disabled: undefined,
 } as const;
 
-/** The page. */
 export function GatewayPage() {
   const now = useLoad<GatewayView>("/admin/gateway");
   const usage = useLoad<EverybodysUsage>(`/admin/usage?days=${daysShown()}`);

@@ -19,7 +19,6 @@ const EXPIRIES = [
   ["", "Never"],
 ] as const;
 
-/** The section. */
 export function Invites() {
   const { value, problem, reload } = useLoad<Listing<InviteView>>("/admin/invites");
   const made = useSignal("");

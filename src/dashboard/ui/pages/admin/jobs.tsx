@@ -10,7 +10,6 @@ import { Table } from "../../parts/table.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 
-/** The page. */
 export function OpenJobsPage() {
   const { value, problem, reload } = useLive<Listing<OpenJobRow>>("/admin/jobs", () => true);
   return (

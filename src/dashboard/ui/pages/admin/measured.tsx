@@ -14,7 +14,6 @@ const TYPES: Readonly<Record<string, string>> = {
   score: "Score",
 };
 
-/** The sections. */
 export function MeasurementSections({ measurement }: { measurement: Measurement }) {
   const { reports, dataset, from, fit_rows: fitRows } = measurement;
   const drawn = reports.filter(({ bins }) => bins.length > 0);

@@ -6,7 +6,6 @@ import { CONTEXT, MODEL_PRICE, ModelName, ModelPage } from "../../parts/model-ta
 import { Badge, Notice } from "../../parts/notice.tsx";
 import type { Column } from "../../parts/table.tsx";
 
-/** The page. */
 export function ModelsPage() {
   return (
     <ModelPage

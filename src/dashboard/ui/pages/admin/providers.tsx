@@ -15,7 +15,6 @@ import { FAULT_WORDS } from "./fault-words.ts";
 /** The maximum age of the displayed state. */
 const REFRESH_MS = 15_000;
 
-/** The page. */
 export function ProvidersPage() {
   const { value, problem, reload } = useLoad<Listing<ProviderView>>("/admin/providers");
   useEffect(() => {

@@ -9,7 +9,6 @@ import { formatBytes, lasting, short, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 
-/** The page. */
 export function StoragePage() {
   const { value, problem } = useLoad<StorageView>("/admin/storage");
   const storage = value.value;
