@@ -15,7 +15,7 @@ export const signedIn = endpointsBehind("token", ({ accounts }: AccountRoutesDep
 );
 
 /** The description of an operation. */
-export const described = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).ACCOUNT_TEXTS);
+export const accountText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).ACCOUNT_TEXTS);
 
 /** Tokens and profiles must not be cached. */
 export const NO_STORE = { "cache-control": "no-store" };

@@ -5,7 +5,7 @@ import { sha256Hex } from "../base/ids.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { clientOf } from "./client.ts";
-import { type AccountRoutesDeps, described, NO_STORE, signedIn } from "./endpoints.ts";
+import { type AccountRoutesDeps, accountText, NO_STORE, signedIn } from "./endpoints.ts";
 import { optionalText, requiredText } from "./fields.ts";
 import { OAUTH_ENDPOINTS } from "./oauth/routes.ts";
 
@@ -15,7 +15,7 @@ const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 /** Sign-in, profile, refresh, logout and deletion. */
 const TOKEN_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
   openEndpoint("POST", "/v1/auth/token", {
-    describe: described("signIn"),
+    describe: accountText("signIn"),
     handle: async ({ accounts }, { request }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       const login = requiredText(body, "username_or_email", "username", "email");
@@ -26,14 +26,14 @@ const TOKEN_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   openEndpoint("POST", "/v1/auth/refresh", {
-    describe: described("refreshTokens"),
+    describe: accountText("refreshTokens"),
     handle: async ({ accounts }, { request }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       return answer(await accounts.pairs.refresh(requiredText(body, "refresh_token"), clientOf(request)));
     },
   }),
   signedIn("POST", "/v1/auth/logout", {
-    describe: described("logOut"),
+    describe: accountText("logOut"),
     handle: async ({ accounts }, { request, caller }) => {
       const token = isEmpty(request)
         ? undefined
@@ -43,11 +43,11 @@ const TOKEN_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   signedIn("GET", "/v1/auth/me", {
-    describe: described("getProfile"),
+    describe: accountText("getProfile"),
     handle: async ({ accounts }, { caller }) => answer(await accounts.profile(caller.account)),
   }),
   signedIn("DELETE", "/v1/auth/me", {
-    describe: described("deleteAccount"),
+    describe: accountText("deleteAccount"),
     handle: async ({ accounts }, { caller }) => {
       await accounts.deleteAccount(caller.account.id);
       return answer({ success: true });
@@ -58,11 +58,11 @@ const TOKEN_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
 /** Actions that a mail confirms: verifying addresses and resetting passwords; and the password's change. */
 const PROOF_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
   signedIn("POST", "/v1/auth/email-verification/send-code", {
-    describe: described("sendVerificationCode"),
+    describe: accountText("sendVerificationCode"),
     handle: async ({ accounts }, { caller }) => answer(await accounts.verification.sendCode(caller.account)),
   }),
   signedIn("POST", "/v1/auth/email-verification/verify-code", {
-    describe: described("verifyEmail"),
+    describe: accountText("verifyEmail"),
     handle: async ({ accounts }, { request, caller }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       const code = requiredText(body, "code");
@@ -70,7 +70,7 @@ const PROOF_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   openEndpoint("POST", "/v1/auth/password-reset/request", {
-    describe: described("requestPasswordReset"),
+    describe: accountText("requestPasswordReset"),
     handle: async ({ accounts }, { request }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       await accounts.passwordReset.request(requiredText(body, "email"), clientOf(request));
@@ -78,7 +78,7 @@ const PROOF_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   openEndpoint("POST", "/v1/auth/password-reset/confirm", {
-    describe: described("confirmPasswordReset"),
+    describe: accountText("confirmPasswordReset"),
     handle: async ({ accounts }, { request }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       const token = requiredText(body, "token");
@@ -88,7 +88,7 @@ const PROOF_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   signedIn("POST", "/v1/auth/password", {
-    describe: described("changePassword"),
+    describe: accountText("changePassword"),
     handle: async ({ accounts }, { request, caller }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       const current = requiredText(body, "current_password");
@@ -101,11 +101,11 @@ const PROOF_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
 /** The account's sessions and its audit log. */
 const SESSION_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
   signedIn("GET", "/v1/auth/sessions", {
-    describe: described("listSessions"),
+    describe: accountText("listSessions"),
     handle: async ({ accounts }, { caller }) => answer({ object: "list", data: await accounts.sessions(caller) }),
   }),
   signedIn("DELETE", "/v1/auth/sessions", {
-    describe: described("endSessions"),
+    describe: accountText("endSessions"),
     handle: async ({ accounts }, { request, caller }) => {
       const keepCurrent = queryOf(request).get("keep_current") === "true";
       const ended = await accounts.endAllSessions(caller, { keepCurrent, client: clientOf(request) });
@@ -113,14 +113,14 @@ const SESSION_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   signedIn("DELETE", "/v1/auth/sessions/:id", {
-    describe: described("endSession"),
+    describe: accountText("endSession"),
     handle: async ({ accounts }, { request, params, caller }) => {
       await accounts.endSession(caller, params.id, clientOf(request));
       return answer({ success: true });
     },
   }),
   signedIn("GET", "/v1/auth/audit", {
-    describe: described("listAudit"),
+    describe: accountText("listAudit"),
     handle: async ({ accounts }, { request, caller }) => {
       const query = queryOf(request);
       const [limit, beforeId] = [countParam(query, "limit"), countParam(query, "before")];

@@ -10,14 +10,12 @@ import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import type { GatewayDeps } from "../gateway/centre/deps.ts";
 import { createGateway } from "../gateway/centre/pipeline.ts";
 import { createCompact } from "../gateway/endpoints/compact.ts";
-import { createConversationEndpoints } from "../gateway/endpoints/conversations/conversation-endpoints.ts";
+import { createOwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
 import { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
 import { createCountingAllowance } from "../gateway/endpoints/counting/counting-allowance.ts";
 import { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
-import { createUploads } from "../gateway/endpoints/files/uploads.ts";
 import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
 import { createPassthrough, type PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
-import { createStoredResponses } from "../gateway/endpoints/responses/stored-responses.ts";
 import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
@@ -76,7 +74,6 @@ export function createChat(deps: ChatDeps) {
     model: (id) => resolveModel(fleet.catalog(), id),
     flights: deps.flights,
     ask: upstreams,
-    authenticate,
     warn: (message, fields) => log.warn(message, fields),
   });
   const keepFailed = (error: unknown, requestId: string) =>
@@ -113,9 +110,9 @@ export function createChat(deps: ChatDeps) {
   return {
     routes: gatewayRoutes({
       gateway,
-      responses: createStoredResponses({ store: responses, authenticate }),
-      threads: compaction.stored,
-      conversationObjects: createConversationEndpoints({
+      responses: { store: responses, authenticate },
+      threads: { ...compaction.stored, enabled: () => config().compaction.enabled, authenticate },
+      conversations: {
         conversations: compaction.keptConversations,
         enabled: () => config().compaction.enabled,
         bodyLimits: calls.bodyLimits,
@@ -123,8 +120,8 @@ export function createChat(deps: ChatDeps) {
         forget: compaction.forgetConversation,
         resolve: (accountId, items) => resolveItems({ store: { ...responses, ...storage } }, accountId, items),
         authenticate,
-      }),
-      uploads: createUploads({ store: files, claim: storage.claim, authenticate }),
+      },
+      files: { store: files, claim: storage.claim, authenticate },
       compact: createCompact({ ...counting, settings: () => config().compaction }),
       passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
       modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
@@ -135,7 +132,7 @@ export function createChat(deps: ChatDeps) {
     /** Answers a request of each format; `admit` identifies the caller. */
     answers: answersOf(gateway),
     /** An account's view of its own conversations. */
-    ownThreads: compaction.owned,
+    ownThreads: createOwnedThreads(compaction.stored),
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),

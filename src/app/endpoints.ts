@@ -7,7 +7,8 @@ import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import { DECISION_ENDPOINTS } from "../decisions/openapi.ts";
 import { openApiDocument } from "../docs/document.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
-import { GATEWAY_ENDPOINTS } from "../gateway/openapi/index.ts";
+import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
+import { GATEWAY_ENDPOINTS } from "../gateway/routes.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import { descriptionsOf } from "../http/served-endpoint.ts";
 import { MCP_ENDPOINTS } from "../mcp/openapi.ts";
@@ -17,8 +18,7 @@ import { PATHS } from "./paths.ts";
 
 /** All documented endpoints. */
 export const ENDPOINTS: readonly ApiEndpoint[] = [
-  ...GATEWAY_ENDPOINTS,
-  ...descriptionsOf(CATALOG_ENDPOINTS),
+  ...descriptionsOf([...GATEWAY_ENDPOINTS, ...OWN_KEY, ...CATALOG_ENDPOINTS]),
   ...DECISION_ENDPOINTS,
   ...WEB_ENDPOINTS,
   ...MCP_ENDPOINTS,

@@ -4,15 +4,20 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
+import { endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./centre/pipeline.ts";
-import type { ConversationEndpoints as ConversationObjects } from "./endpoints/conversations/conversation-endpoints.ts";
-import type { StoredThreads } from "./endpoints/conversations/stored-threads.ts";
-import type { Uploads } from "./endpoints/files/uploads.ts";
+import {
+  CONVERSATION_ENDPOINTS,
+  type ConversationEndpointsDeps,
+} from "./endpoints/conversations/conversation-endpoints.ts";
+import { type StoredThreadsDeps, THREAD_ENDPOINTS } from "./endpoints/conversations/stored-threads.ts";
+import { FILE_ENDPOINTS, type UploadDeps } from "./endpoints/files/uploads.ts";
 import { NOT_OFFERED_PATHS, refuseNotOffered } from "./endpoints/not-offered.ts";
-import type { StoredResponses } from "./endpoints/responses/stored-responses.ts";
+import { STORED_RESPONSES, type StoredResponsesDeps } from "./endpoints/responses/stored-responses.ts";
+import { gatewayText, textOfPath } from "./endpoints/texts.ts";
 
 /**
  * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers
@@ -30,11 +35,11 @@ export async function respond(gateway: Gateway, request: Request, format: WireFo
 }
 
 export interface GatewayRoutesDeps {
-  gateway: Gateway;
-  responses: StoredResponses;
-  uploads: Uploads;
-  threads: StoredThreads;
-  conversationObjects: ConversationObjects;
+  readonly gateway: Gateway;
+  readonly responses: StoredResponsesDeps;
+  readonly files: UploadDeps;
+  readonly threads: StoredThreadsDeps;
+  readonly conversations: ConversationEndpointsDeps;
   /** Answers `POST /v1/responses/compact`. */
   compact(request: Request): Promise<Response>;
   /** Answers a request to an endpoint of models that do not chat. */
@@ -47,76 +52,99 @@ export interface GatewayRoutesDeps {
   passthrough(request: Request): Promise<Response>;
 }
 
-/** The routes of all client formats, of stored responses and files, and of endpoints that are not offered. */
+type GatewayEndpoint = ServedEndpoint<GatewayRoutesDeps>;
+
+/** An endpoint whose handler admits the caller itself: a chat's admission must not take a turn of the event loop. */
+const admitting = (
+  access: "key" | "counted",
+  method: GatewayEndpoint["method"],
+  path: string,
+  how: Pick<GatewayEndpoint, "handle" | "describe">,
+): GatewayEndpoint => ({ access, method, path, ...how });
+
+const counted = (path: string, how: Pick<GatewayEndpoint, "handle" | "describe">) =>
+  admitting("counted", "POST", path, how);
+
+/** The endpoints of a group, with its own member of what all need. */
+const groupOf = <Name extends "responses" | "files" | "threads" | "conversations">(
+  name: Name,
+  endpoints: readonly ServedEndpoint<GatewayRoutesDeps[Name]>[],
+): GatewayEndpoint[] =>
+  endpoints.map((endpoint) => ({ ...endpoint, handle: (deps, call) => endpoint.handle(deps[name], call) }));
+
+const CHATS = WIRE_FORMATS.map((format) =>
+  counted(format.path, {
+    describe: textOfPath(format.path),
+    handle: ({ gateway }, { request }) => respond(gateway, request, format),
+  }),
+);
+
+const OF_MODELS = MODEL_ENDPOINTS.map((endpoint) =>
+  counted(endpoint.path, {
+    describe: textOfPath(endpoint.path),
+    handle: ({ modelEndpoint }, { request }) => modelEndpoint(request, endpoint),
+  }),
+);
+
+const PASSTHROUGH_PATH = "/v1/upstream/*";
+
+const PASSTHROUGH = (
+  [
+    ["GET", "passthroughGet"],
+    ["POST", "passthroughPost"],
+    ["PUT", "passthroughPut"],
+    ["PATCH", "passthroughPatch"],
+    ["DELETE", "passthroughDelete"],
+  ] as const
+).map(([method, id]) =>
+  admitting("counted", method, PASSTHROUGH_PATH, {
+    describe: gatewayText(id),
+    handle: ({ passthrough }, { request }) => passthrough(request),
+  }),
+);
+
+/** The endpoints of all client formats, of stored responses and files, and of models that do not chat. */
+export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
+  ...CHATS,
+  counted("/v1/responses/compact", {
+    describe: gatewayText("compactResponse"),
+    handle: ({ compact }, { request }) => compact(request),
+  }),
+  ...groupOf("responses", STORED_RESPONSES),
+  admitting("key", "POST", "/v1/responses/input_tokens", {
+    describe: gatewayText("countResponseInputTokens"),
+    handle: ({ inputTokens }, { request }) => inputTokens(request),
+  }),
+  admitting("key", "POST", "/v1/messages/count_tokens", {
+    describe: gatewayText("countMessageTokens"),
+    handle: ({ countTokens }, { request }) => countTokens(request),
+  }),
+  ...groupOf("conversations", CONVERSATION_ENDPOINTS),
+  ...groupOf("files", FILE_ENDPOINTS),
+  ...groupOf("threads", THREAD_ENDPOINTS),
+  openEndpoint("POST", "/v1/moderations", {
+    describe: gatewayText("createModeration"),
+    handle: () => {
+      throw new ApiError("not_implemented", "This gateway does not implement moderation.");
+    },
+  }),
+  ...OF_MODELS,
+  ...PASSTHROUGH,
+];
+
+/** The routes of the endpoints, and of those that are not offered. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
-  const {
-    gateway,
-    responses,
-    uploads,
-    threads,
-    conversationObjects: conversations,
-    compact,
-    countTokens,
-    inputTokens,
-    modelEndpoint,
-  } = deps;
   const app = new Elysia();
-  for (const format of WIRE_FORMATS) {
-    app.post(format.path, ({ request }) => respond(gateway, request, format), { parse: "none" });
-  }
-  for (const endpoint of MODEL_ENDPOINTS) {
-    app.post(endpoint.path, ({ request }) => modelEndpoint(request, endpoint), { parse: "none" });
-  }
   for (const path of NOT_OFFERED_PATHS) {
     const refuse = () => refuseNotOffered(path);
     for (const at of [path, `${path}/*`]) {
       app.get(at, refuse).post(at, refuse, { parse: "none" }).delete(at, refuse, { parse: "none" });
     }
   }
-  return app
-    .all("/v1/upstream/*", ({ request }) => deps.passthrough(request), { parse: "none" })
-    .post("/v1/messages/count_tokens", ({ request }) => countTokens(request), { parse: "none" })
-    .post("/v1/responses/compact", ({ request }) => compact(request), { parse: "none" })
-    .post("/v1/responses/input_tokens", ({ request }) => inputTokens(request), { parse: "none" })
-    .get("/v1/responses", () => responses.refuseSocket())
-    .get("/v1/responses/:id", ({ request, params }) => responses.get(request, params.id))
-    .get("/v1/responses/:id/input_items", ({ request, params }) => responses.inputItems(request, params.id))
-    .delete("/v1/responses/:id", ({ request, params }) => responses.remove(request, params.id), { parse: "none" })
-    .get("/v1/threads/:id", ({ request, params }) => threads.get(request, params.id))
-    .delete("/v1/threads/:id", ({ request, params }) => threads.remove(request, params.id), { parse: "none" })
-    .use(conversationRoutes(conversations))
-    .post("/v1/files", ({ request }) => uploads.upload(request), { parse: "none" })
-    .get("/v1/files", ({ request }) => uploads.list(request))
-    .get("/v1/files/:id", ({ request, params }) => uploads.get(request, params.id))
-    .get("/v1/files/:id/content", ({ request, params }) => uploads.content(request, params.id))
-    .delete("/v1/files/:id", ({ request, params }) => uploads.remove(request, params.id), { parse: "none" })
-    .post(
-      "/v1/moderations",
-      () => {
-        throw new ApiError("not_implemented", "This gateway does not implement moderation.");
-      },
-      { parse: "none" },
-    );
-}
-
-function conversationRoutes(conversations: ConversationObjects) {
-  return new Elysia()
-    .post("/v1/conversations", ({ request }) => conversations.create(request), { parse: "none" })
-    .get("/v1/conversations/:id", ({ request, params }) => conversations.get(request, params.id))
-    .post("/v1/conversations/:id", ({ request, params }) => conversations.change(request, params.id), { parse: "none" })
-    .delete("/v1/conversations/:id", ({ request, params }) => conversations.remove(request, params.id), {
-      parse: "none",
-    })
-    .get("/v1/conversations/:id/items", ({ request, params }) => conversations.listItems(request, params.id))
-    .post("/v1/conversations/:id/items", ({ request, params }) => conversations.addItems(request, params.id), {
-      parse: "none",
-    })
-    .get("/v1/conversations/:id/items/:item", ({ request, params }) =>
-      conversations.getItem(request, params.id, params.item),
-    )
-    .delete(
-      "/v1/conversations/:id/items/:item",
-      ({ request, params }) => conversations.removeItem(request, params.id, params.item),
-      { parse: "none" },
-    );
+  return (
+    app
+      .use(endpointRoutes(GATEWAY_ENDPOINTS, deps))
+      // The other methods: HEAD and OPTIONS are forwarded too, and the handler refuses the rest.
+      .all(PASSTHROUGH_PATH, ({ request }) => deps.passthrough(request), { parse: "none" })
+  );
 }

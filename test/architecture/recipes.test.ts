@@ -88,16 +88,17 @@ export const fixture: EndpointFixture = {
 
 const DESCRIPTIONS = `// The toys.
 
-import { type ApiEndpoint, anyObject } from "../../http/endpoint.ts";
+import { anyObject } from "../../http/endpoint.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
 
-const toy = (path: string, id: string): ApiEndpoint => ({
-  ...{ method: "POST", path, id, group: "Models", access: "counted", summary: "A toy", description: "For trying." },
+const toy = (id: string): EndpointText => ({
+  ...{ id, group: "Models", summary: "A toy", description: "For trying." },
   body: { schema: anyObject("A request."), examples: {} },
   answer: { description: "An answer." },
 });
 
-/** The endpoints. */
-export const TOYS = [toy("/v1/toy", "createToy"), toy("/v1/toy/rank", "rankToys")];
+/** The descriptions by path. */
+export const TOY_PATHS = { "/v1/toy": toy("createToy"), "/v1/toy/rank": toy("rankToys") };
 `;
 
 const TOOL = `// \`greeting\`: a page's first words, as a toy.
@@ -198,24 +199,26 @@ test(
 );
 
 test(
-  "a client format and a decision backend answer, and are known where names are checked",
+  "no route of theirs is taken without a description, and each opens to a key alone",
   async () => {
-    await run("test", "test/toys.test.ts");
+    const without = await copy.bun("test", "test/accounts/credentials.test.ts", "-t", "every route");
+    expect([without.ok, without.text]).toEqual([
+      false,
+      expect.stringContaining("POST /v1/toy has no description in src/gateway/openapi/"),
+    ]);
+    copy.add("src/gateway/openapi/toys.ts", DESCRIPTIONS);
+    const descriptions = "src/gateway/openapi/index.ts";
+    copy.addLine(descriptions, "import ", 'import { TOY_PATHS } from "./toys.ts";');
+    copy.replace(descriptions, /(export const PATH_TEXTS[^=]*= \{)/, "$1\n  ...TOY_PATHS,");
+    await run("test", "test/accounts/credentials.test.ts");
   },
   TIMEOUT_MS,
 );
 
 test(
-  "no route of theirs is taken without saying who may use it, and each opens to a key alone",
+  "a client format and a decision backend answer, and are known where names are checked",
   async () => {
-    const without = await copy.bun("test", "test/accounts/credentials.test.ts", "-t", "every route");
-    expect([without.ok, without.text]).toEqual([
-      false,
-      expect.stringContaining("POST /v1/toy, POST /v1/toy/rank: describe it beside its routes"),
-    ]);
-    copy.add("src/gateway/openapi/toys.ts", DESCRIPTIONS);
-    list("src/gateway/openapi/index.ts", 'import { TOYS } from "./toys.ts";', "GATEWAY_ENDPOINTS", "...TOYS");
-    await run("test", "test/accounts/credentials.test.ts");
+    await run("test", "test/toys.test.ts");
   },
   TIMEOUT_MS,
 );

@@ -42,7 +42,7 @@ test("every route is described, and nothing else is", () => {
 });
 
 test("every description in a file of descriptions is an endpoint's", async () => {
-  const ids = new Set(ENDPOINTS.map(({ id }) => id));
+  const ids = new Set(ENDPOINTS.flatMap(({ id, path }) => [id, path]));
   const root = join(import.meta.dir, "../../src");
   const lists = new Map<string, string[]>();
   for await (const path of new Bun.Glob("**/*.ts").scan(root)) {

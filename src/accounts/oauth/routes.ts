@@ -4,7 +4,7 @@ import { type BodyLimits, readJsonBody } from "../../http/body.ts";
 import { cookiesOf } from "../../http/cookies.ts";
 import { openEndpoint, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { clientOf } from "../client.ts";
-import { type AccountRoutesDeps, described, NO_STORE, signedIn } from "../endpoints.ts";
+import { type AccountRoutesDeps, accountText, NO_STORE, signedIn } from "../endpoints.ts";
 import { requiredText } from "../fields.ts";
 import type { Onward } from "./flow.ts";
 import { COOKIE_SECONDS, cookieOf, isSecure, type PlaceDeps, placeOf } from "./place.ts";
@@ -14,7 +14,7 @@ const BODY_LIMITS: BodyLimits = { maxBytes: 64 * 1024 };
 /** Everything under /v1/auth/oauth. */
 export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
   openEndpoint("GET", "/v1/auth/oauth/:provider/start", {
-    describe: described("startOauth"),
+    describe: accountText("startOauth"),
     handle: async (deps, { request, params }) => {
       const onward = await deps.accounts.oauth.begin({
         slug: params.provider,
@@ -26,7 +26,7 @@ export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   signedIn("GET", "/v1/auth/oauth/:provider/connect/start", {
-    describe: described("startOauthConnect"),
+    describe: accountText("startOauthConnect"),
     handle: async (deps, { request, params, caller: who }) => {
       const onward = await deps.accounts.oauth.begin({
         slug: params.provider,
@@ -42,7 +42,7 @@ export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   openEndpoint("GET", "/v1/auth/oauth/:provider/callback", {
-    describe: described("oauthCallback"),
+    describe: accountText("oauthCallback"),
     handle: async (deps, { request, params }) => {
       const onward = await deps.accounts.oauth.comeBack({
         slug: params.provider,
@@ -55,7 +55,7 @@ export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   openEndpoint("POST", "/v1/auth/oauth/exchange", {
-    describe: described("exchangeOauthCode"),
+    describe: accountText("exchangeOauthCode"),
     handle: async ({ accounts }, { request }) => {
       const { body } = await readJsonBody(request, BODY_LIMITS);
       const code = requiredText(body, "code");
@@ -64,7 +64,7 @@ export const OAUTH_ENDPOINTS: readonly ServedEndpoint<AccountRoutesDeps>[] = [
     },
   }),
   signedIn("DELETE", "/v1/auth/oauth/:provider", {
-    describe: described("unlinkOauth"),
+    describe: accountText("unlinkOauth"),
     handle: async ({ accounts }, { request, params, caller }) => {
       await accounts.oauth.unlink(caller.account, params.provider, clientOf(request));
       return Response.json({ success: true }, { headers: NO_STORE });

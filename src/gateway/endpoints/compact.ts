@@ -14,13 +14,13 @@ import type { GatewayDeps } from "../centre/deps.ts";
 import type { Stage } from "../centre/stage.ts";
 import { decodeOptions, modelFor, turnOf } from "../centre/turn.ts";
 import { prepared } from "../centre/walk.ts";
+import { threadNotFound } from "../rules/not-found.ts";
 import type { ChatCompaction, RecordSource } from "../stages/compaction/conversations.ts";
 import { openRecord } from "../stages/compaction/items.ts";
 import { recordOf } from "../stages/compaction/record.ts";
 import type { Sealer } from "../stages/compaction/seal.ts";
 import { cutMiddle } from "../stages/compaction/shape.ts";
 import type { KeptThreads } from "../stages/threads/kept.ts";
-import { threadNotFound } from "./conversations/stored-threads.ts";
 
 export interface CompactDeps
   extends Pick<GatewayDeps, "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "clock"> {

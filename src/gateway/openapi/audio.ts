@@ -1,7 +1,8 @@
 // The OpenAPI description of the audio endpoints.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf } from "../../http/endpoint.ts";
+import { anyObject, oneOf } from "../../http/endpoint.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
 import { FILE_PART, MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM, UPLOAD_LIMITS } from "./shared.ts";
 
 const TRANSCRIPTION_FORMATS = ["json", "text", "srt", "verbose_json", "vtt", "diarized_json"];
@@ -27,14 +28,11 @@ const COMMON = {
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
 
-const TRANSCRIBE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/audio/transcriptions",
+const TRANSCRIBE: EndpointText = {
   id: "createTranscription",
   group: "Audio and images",
   summary: "Transcribe an audio file",
   description: `Uses the format of OpenAI's transcriptions API. Requires a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
-  access: "counted",
   body: {
     type: "multipart/form-data",
     schema: Type.Object(
@@ -67,14 +65,11 @@ const TRANSCRIBE: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-const TRANSLATE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/audio/translations",
+const TRANSLATE: EndpointText = {
   id: "createTranslation",
   group: "Audio and images",
   summary: "Translate an audio file into English text",
   description: `Uses the format of OpenAI's translations API. Requires a model whose \`type\` is \`transcription\`.${UPLOAD_LIMITS}`,
-  access: "counted",
   body: {
     type: "multipart/form-data",
     schema: Type.Object(
@@ -87,5 +82,5 @@ const TRANSLATE: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The audio endpoints. */
-export const AUDIO_ENDPOINTS: readonly ApiEndpoint[] = [TRANSCRIBE, TRANSLATE];
+/** The descriptions by path. */
+export const AUDIO_PATHS = { "/v1/audio/transcriptions": TRANSCRIBE, "/v1/audio/translations": TRANSLATE };

@@ -1,7 +1,8 @@
 // The OpenAPI description of POST /v1/chat/completions.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
 import { CHAT_FIELDS } from "../../wire/chat-completions/fields.ts";
 import { ANY_SCHEMA, CHAT_ERRORS, CHAT_HEADERS, requestSchema, STREAM_ERROR } from "./shared.ts";
 
@@ -150,10 +151,7 @@ const BODY = requestSchema("ChatCompletionRequest", CHAT_FIELDS, {
   shapes: { messages: Type.Array(MESSAGE, { minItems: 1 }), tools: Type.Array(TOOL) },
 });
 
-/** The chat completions endpoint. */
-export const CHAT_COMPLETIONS: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/chat/completions",
+const CHAT_COMPLETIONS: EndpointText = {
   id: "createChatCompletion",
   group: "Chat",
   summary: "Answer a conversation (OpenAI chat completions)",
@@ -161,7 +159,6 @@ export const CHAT_COMPLETIONS: ApiEndpoint = {
     "Uses the format of OpenAI's chat completions API. Works with every chat model, regardless of its provider's protocol: " +
     "parameters that the provider does not support are left out and named in `x-sallyport-dropped`, or refused if the " +
     "answer would differ without them. Members that are not listed here are sent unchanged to providers of the same format.",
-  access: "counted",
   body: {
     schema: BODY,
     examples: {
@@ -217,3 +214,6 @@ export const CHAT_COMPLETIONS: ApiEndpoint = {
   },
   errors: CHAT_ERRORS,
 };
+
+/** The descriptions by path. */
+export const CHAT_PATHS = { "/v1/chat/completions": CHAT_COMPLETIONS };

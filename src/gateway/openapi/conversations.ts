@@ -2,7 +2,8 @@
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
-import { type ApiEndpoint, type ApiParameter, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { type ApiParameter, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
 
 const CONVERSATION = Type.Object(
   {
@@ -52,13 +53,14 @@ const PAGE: readonly ApiParameter[] = [
   INCLUDE,
 ];
 
-type Told = Omit<ApiEndpoint, "method" | "path" | "group" | "access" | "errors">;
-
-const endpoint = (
-  method: ApiEndpoint["method"],
-  path: string,
-  { errors, ...told }: Told & { errors: readonly ErrorCode[] },
-): ApiEndpoint => ({ method, path, group: "Conversations", access: "key", errors, ...told });
+const told = ({
+  errors,
+  ...text
+}: Omit<NamelessText, "group" | "errors"> & { errors: readonly ErrorCode[] }): NamelessText => ({
+  group: "Conversations",
+  errors,
+  ...text,
+});
 
 const MISSING: readonly ErrorCode[] = ["conversation_not_found"];
 const ITEM_MISSING: readonly ErrorCode[] = [...MISSING, "conversation_item_not_found"];
@@ -67,9 +69,8 @@ const KEEPING: readonly ErrorCode[] = [...MISSING, "storage_not_allowed"];
 const MESSAGE = { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] };
 
 /** The conversation endpoints. */
-export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
-  endpoint("POST", "/v1/conversations", {
-    id: "createConversation",
+export const CONVERSATION_TEXTS = {
+  createConversation: told({
     summary: "Begin a conversation",
     description:
       "Creates a history that is stored here. `POST /v1/responses` continues it by `conversation`, with any provider. Your " +
@@ -85,16 +86,14 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
     answer: { description: "The conversation.", schema: CONVERSATION },
     errors: KEEPING,
   }),
-  endpoint("GET", "/v1/conversations/:id", {
-    id: "getConversation",
+  getConversation: told({
     summary: "Read a conversation",
     description: "Without its items.",
     parameters: [ID],
     answer: { description: "The conversation.", schema: CONVERSATION },
     errors: MISSING,
   }),
-  endpoint("POST", "/v1/conversations/:id", {
-    id: "changeConversation",
+  changeConversation: told({
     summary: "Replace the metadata of a conversation",
     description: "The metadata in the request replaces all previous metadata.",
     parameters: [ID],
@@ -105,8 +104,7 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
     answer: { description: "The conversation.", schema: CONVERSATION },
     errors: KEEPING,
   }),
-  endpoint("DELETE", "/v1/conversations/:id", {
-    id: "deleteConversation",
+  deleteConversation: told({
     summary: "Delete a conversation",
     description: "Its items are deleted too.",
     parameters: [ID],
@@ -120,16 +118,14 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
     },
     errors: MISSING,
   }),
-  endpoint("GET", "/v1/conversations/:id/items", {
-    id: "listConversationItems",
+  listConversationItems: told({
     summary: "List a conversation's items",
     description: "The newest items come first, unless `order` is `asc`.",
     parameters: [ID, ...PAGE],
     answer: { description: "The items.", schema: ITEMS },
     errors: [...ITEM_MISSING, "invalid_request"],
   }),
-  endpoint("POST", "/v1/conversations/:id/items", {
-    id: "addConversationItems",
+  addConversationItems: told({
     summary: "Append items to a conversation",
     description: "The items become part of the history, as if they had been sent in a chat.",
     parameters: [ID, INCLUDE],
@@ -140,20 +136,18 @@ export const CONVERSATION_DOCS: readonly ApiEndpoint[] = [
     answer: { description: "The appended items.", schema: ITEMS },
     errors: KEEPING,
   }),
-  endpoint("GET", "/v1/conversations/:id/items/:item", {
-    id: "getConversationItem",
+  getConversationItem: told({
     summary: "Read one item",
     description: "The conversation must belong to your account.",
     parameters: [ID, ITEM_ID, INCLUDE],
     answer: { description: "The item.", schema: ITEM },
     errors: ITEM_MISSING,
   }),
-  endpoint("DELETE", "/v1/conversations/:id/items/:item", {
-    id: "deleteConversationItem",
+  deleteConversationItem: told({
     summary: "Delete one item",
     description: "Answers with the conversation that contained the item.",
     parameters: [ID, ITEM_ID],
     answer: { description: "The conversation.", schema: CONVERSATION },
     errors: ITEM_MISSING,
   }),
-];
+};

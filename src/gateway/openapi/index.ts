@@ -1,28 +1,33 @@
-// The OpenAPI descriptions of all gateway endpoints, one line for each file.
+// The descriptions of all gateway endpoints, one line for each file. Only the documentation loads them.
 
-import type { ApiEndpoint } from "../../http/endpoint.ts";
-import { descriptionsOf } from "../../http/served-endpoint.ts";
-import { OWN_KEY } from "../endpoints/own-key/routes.ts";
-import { AUDIO_ENDPOINTS } from "./audio.ts";
-import { CHAT_COMPLETIONS } from "./chat-completions.ts";
-import { CONVERSATION_DOCS } from "./conversations.ts";
-import { KEPT } from "./kept.ts";
-import { MESSAGES } from "./messages.ts";
-import { MODEL_ENDPOINT_DOCS } from "./model-endpoints.ts";
-import { PASSTHROUGH } from "./passthrough.ts";
-import { RESPONSE_ENDPOINTS } from "./responses.ts";
-import { SYNTHESIS_ENDPOINTS } from "./synthesis.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
+import { AUDIO_PATHS } from "./audio.ts";
+import { CHAT_PATHS } from "./chat-completions.ts";
+import { CONVERSATION_TEXTS } from "./conversations.ts";
+import { KEPT_TEXTS } from "./kept.ts";
+import { MESSAGE_PATHS, MESSAGE_TEXTS } from "./messages.ts";
+import { MODEL_ENDPOINT_PATHS } from "./model-endpoints.ts";
+import { OWN_KEY_TEXTS } from "./own-key.ts";
+import { PASSTHROUGH_TEXTS } from "./passthrough.ts";
+import { RESPONSE_PATHS, RESPONSE_TEXTS } from "./responses.ts";
+import { SYNTHESIS_PATHS } from "./synthesis.ts";
 
-/** The descriptions of all gateway endpoints. */
-export const GATEWAY_ENDPOINTS: readonly ApiEndpoint[] = [
-  CHAT_COMPLETIONS,
-  ...RESPONSE_ENDPOINTS,
-  ...MESSAGES,
-  ...CONVERSATION_DOCS,
-  ...KEPT,
-  ...MODEL_ENDPOINT_DOCS,
-  ...AUDIO_ENDPOINTS,
-  ...SYNTHESIS_ENDPOINTS,
-  ...descriptionsOf(OWN_KEY),
-  ...PASSTHROUGH,
-];
+/** The descriptions of client formats and of endpoints for models that do not chat, by their path. */
+export const PATH_TEXTS: Readonly<Record<string, EndpointText>> = {
+  ...CHAT_PATHS,
+  ...RESPONSE_PATHS,
+  ...MESSAGE_PATHS,
+  ...MODEL_ENDPOINT_PATHS,
+  ...AUDIO_PATHS,
+  ...SYNTHESIS_PATHS,
+};
+
+/** The descriptions of the other endpoints, by the names of their operations. */
+export const GATEWAY_TEXTS = {
+  ...RESPONSE_TEXTS,
+  ...MESSAGE_TEXTS,
+  ...CONVERSATION_TEXTS,
+  ...KEPT_TEXTS,
+  ...OWN_KEY_TEXTS,
+  ...PASSTHROUGH_TEXTS,
+};

@@ -1,7 +1,10 @@
 // The OpenAPI description of the endpoints for files, threads and moderation.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
+
+type Texts<Id extends string> = Readonly<Record<Id, NamelessText>>;
 
 const FILE = Type.Object(
   {
@@ -25,17 +28,13 @@ const FILE = Type.Object(
 
 const FILE_ID = pathId("id", "The id of the file.", "file-01a204b1c159705394b214d6bf6f3ad5");
 
-const FILES: readonly ApiEndpoint[] = [
-  {
-    method: "POST",
-    path: "/v1/files",
-    id: "uploadFile",
+const FILES: Texts<"uploadFile" | "listFiles" | "getFile" | "getFileContent" | "deleteFile"> = {
+  uploadFile: {
     group: "Files",
     summary: "Upload an image",
     description:
       "Accepts PNG, JPEG, GIF and WebP of at most 10 MiB. Chats refer to the file by its id: `file_id` in `input_image`, `image_url.url` in " +
       "chat completions, `source: {type: file, file_id}` in messages. It does not count against the rate limit.",
-    access: "key",
     body: {
       type: "multipart/form-data",
       schema: Type.Object(
@@ -56,14 +55,10 @@ const FILES: readonly ApiEndpoint[] = [
     answer: { description: "The file.", schema: FILE },
     errors: ["request_too_large", "invalid_request", "storage_not_allowed"],
   },
-  {
-    method: "GET",
-    path: "/v1/files",
-    id: "listFiles",
+  listFiles: {
     group: "Files",
     summary: "List uploaded files",
     description: "Lists your account's files, newest first.",
-    access: "key",
     parameters: [
       {
         name: "limit",
@@ -96,26 +91,18 @@ const FILES: readonly ApiEndpoint[] = [
     },
     errors: ["invalid_request"],
   },
-  {
-    method: "GET",
-    path: "/v1/files/:id",
-    id: "getFile",
+  getFile: {
     group: "Files",
     summary: "Read the metadata of a file",
     description: "Only your account's files can be read.",
-    access: "key",
     parameters: [FILE_ID],
     answer: { description: "The file.", schema: FILE },
     errors: ["file_not_found"],
   },
-  {
-    method: "GET",
-    path: "/v1/files/:id/content",
-    id: "getFileContent",
+  getFileContent: {
     group: "Files",
     summary: "Download a file",
     description: "Returns the bytes as they were uploaded.",
-    access: "key",
     parameters: [FILE_ID],
     answer: {
       description: "The bytes, with the media type of the image.",
@@ -124,14 +111,10 @@ const FILES: readonly ApiEndpoint[] = [
     },
     errors: ["file_not_found"],
   },
-  {
-    method: "DELETE",
-    path: "/v1/files/:id",
-    id: "deleteFile",
+  deleteFile: {
     group: "Files",
     summary: "Delete a file",
     description: "Chats that refer to it afterwards are answered with 404 `file_not_found`.",
-    access: "key",
     parameters: [FILE_ID],
     answer: {
       description: "It is deleted.",
@@ -144,20 +127,16 @@ const FILES: readonly ApiEndpoint[] = [
     },
     errors: ["file_not_found"],
   },
-];
+};
 
 const THREAD_ID = pathId("id", "The `thread_id` with which chats were sent.", "support-4711");
 
-const THREADS: readonly ApiEndpoint[] = [
-  {
-    method: "GET",
-    path: "/v1/threads/:id",
-    id: "getThread",
+const THREADS: Texts<"getThread" | "deleteThread"> = {
+  getThread: {
     group: "Conversations",
     summary: "Read a thread",
     description:
       "Returns what is stored of a conversation that was sent with `thread_id`. Only your account's threads can be read.",
-    access: "key",
     parameters: [
       THREAD_ID,
       {
@@ -189,14 +168,10 @@ const THREADS: readonly ApiEndpoint[] = [
     },
     errors: ["thread_not_found"],
   },
-  {
-    method: "DELETE",
-    path: "/v1/threads/:id",
-    id: "deleteThread",
+  deleteThread: {
     group: "Conversations",
     summary: "Delete a thread",
     description: "Deletes the thread with its messages and summaries.",
-    access: "key",
     parameters: [THREAD_ID],
     answer: {
       description: "It is deleted.",
@@ -204,19 +179,15 @@ const THREADS: readonly ApiEndpoint[] = [
     },
     errors: ["thread_not_found"],
   },
-];
+};
 
-const MODERATIONS: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/moderations",
-  id: "createModeration",
+const MODERATIONS: NamelessText = {
   group: "Chat",
   summary: "Moderation (not implemented)",
   description: "Always answers with 501 `not_implemented`. The capability `moderations` is false.",
-  access: "open",
   answer: { isPromise: true, description: "This version never answers with it." },
   errors: ["not_implemented"],
 };
 
 /** The endpoints for files, threads and moderation. */
-export const KEPT: readonly ApiEndpoint[] = [...FILES, ...THREADS, MODERATIONS];
+export const KEPT_TEXTS = { ...FILES, ...THREADS, createModeration: MODERATIONS };

@@ -1,7 +1,8 @@
 // The OpenAPI description of POST /v1/messages, its token count, and POST /v1/completions.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { COMPLETIONS_FIELDS } from "../../wire/completions/fields.ts";
 import { MESSAGES_FIELDS } from "../../wire/messages/fields.ts";
 import { ANY_SCHEMA, CHAT_ERRORS, CHAT_HEADERS, MODEL_HEADERS, requestSchema, STREAM_ERROR } from "./shared.ts";
@@ -122,16 +123,13 @@ const FAMILY_HEADERS = [
   },
 ];
 
-const CREATE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/messages",
+const CREATE: EndpointText = {
   id: "createMessage",
   group: "Chat",
   summary: "Answer a conversation (Anthropic messages)",
   description:
     "Uses the format of Anthropic's Messages API, with every chat model. The key may also be sent as `x-api-key`. Errors have " +
     "`type: \"error\"` beside `error`, as Anthropic's clients expect, and the request's id is in the header `request-id` as well.",
-  access: "counted",
   parameters: FAMILY_HEADERS,
   body: {
     schema: BODY,
@@ -155,16 +153,12 @@ const CREATE: ApiEndpoint = {
   errors: CHAT_ERRORS,
 };
 
-const COUNT: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/messages/count_tokens",
-  id: "countMessageTokens",
+const COUNT: NamelessText = {
   group: "Chat",
   summary: "Count the tokens of a request",
   description:
     "Takes the same body as `POST /v1/messages`, without `max_tokens`. The model's provider counts the tokens if it can, otherwise the " +
     "count is an estimate. The request does not count against the rate limit, but an account may only have so many bytes a minute counted.",
-  access: "key",
   parameters: FAMILY_HEADERS,
   body: {
     schema: requestSchema("CountTokensRequest", MESSAGES_FIELDS, { shapes: SHAPES, names: COUNTED }),
@@ -197,15 +191,12 @@ const COMPLETION = Type.Object(
   { $id: "TextCompletion" },
 );
 
-const LEGACY: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/completions",
+const LEGACY: EndpointText = {
   id: "createCompletion",
   group: "Chat",
   summary: "Continue a text (OpenAI completions, legacy)",
   description:
     "For clients that support no other format. It takes a prompt and returns a text. New programs should use chat completions.",
-  access: "counted",
   body: {
     schema: requestSchema("CompletionRequest", COMPLETIONS_FIELDS, { shapes: {} }),
     examples: { plain: { model: "demo-echo", prompt: "Once upon a time" } },
@@ -219,5 +210,8 @@ const LEGACY: ApiEndpoint = {
   errors: CHAT_ERRORS,
 };
 
-/** The endpoints of Anthropic's formats, and legacy completions. */
-export const MESSAGES: readonly ApiEndpoint[] = [CREATE, COUNT, LEGACY];
+/** The descriptions by path. */
+export const MESSAGE_PATHS = { "/v1/messages": CREATE, "/v1/completions": LEGACY };
+
+/** The other descriptions, by the names of their operations. */
+export const MESSAGE_TEXTS = { countMessageTokens: COUNT };

@@ -1,18 +1,16 @@
 // The OpenAPI description of the endpoints for models that are not chat models.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
 import { MODEL, MODEL_ERRORS, MODEL_HEADERS } from "./shared.ts";
 
-const EMBEDDINGS: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/embeddings",
+const EMBEDDINGS: EndpointText = {
   id: "createEmbedding",
   group: "Embeddings and ranking",
   summary: "Create embeddings of texts",
   description:
     "Uses the format of OpenAI's embeddings API. Requires a model whose `type` is `embedding`. The body is sent to the provider unchanged.",
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -61,14 +59,11 @@ const EMBEDDINGS: ApiEndpoint = {
 
 const DOCUMENT = Type.Union([Type.String(), Type.Object({ text: Type.String() }, { additionalProperties: true })]);
 
-const RERANK: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/rerank",
+const RERANK: EndpointText = {
   id: "rerank",
   group: "Embeddings and ranking",
   summary: "Sort documents by their relevance to a query",
   description: "Uses the format that Cohere and Jina share. Requires a model whose `type` is `rerank`.",
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -120,5 +115,5 @@ const RERANK: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The endpoints for models that are not chat models. */
-export const MODEL_ENDPOINT_DOCS: readonly ApiEndpoint[] = [EMBEDDINGS, RERANK];
+/** The descriptions by path. */
+export const MODEL_ENDPOINT_PATHS = { "/v1/embeddings": EMBEDDINGS, "/v1/rerank": RERANK };

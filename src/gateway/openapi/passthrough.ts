@@ -1,20 +1,14 @@
-// The OpenAPI description of the paths that lead to a provider's own API.
+// The description of the paths that lead to a provider's own API.
 
-import { type ApiEndpoint, pathId } from "../../http/endpoint.ts";
+import { pathId } from "../../http/endpoint.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-/** One description for each method, because the route accepts them all. */
-export const PASSTHROUGH: readonly ApiEndpoint[] = METHODS.map((method) => ({
-  method,
-  path: "/v1/upstream/*",
-  id: `passthrough${method.slice(0, 1)}${method.slice(1).toLowerCase()}`,
+const passthrough = (method: string): NamelessText => ({
   group: "Models",
   summary: `Send ${method} to any path of a provider`,
   description: `The path consists of a provider's name in the configuration and the path below its base URL: \`/v1/upstream/openai/files\` leads to \`{base_url}/files\`.
 Method, query, body and headers go up as they came, with the operator's credential in the place of the key; status, headers and
 body come back as a stream. Tokens that an answer reports are written down. For keys made with \`--passthrough\` only.`,
-  access: "counted",
   parameters: [pathId("target", "Provider and path.", "openai/files")],
   answer: { description: "The provider's answer, with its status.", type: "*/*" },
   errors: [
@@ -30,4 +24,13 @@ body come back as a stream. Tokens that an answer reports are written down. For 
     description: "the provider's own failure, as it came",
     type: "*/*",
   })),
-}));
+});
+
+/** The descriptions by the names of their operations: one for each method, because the route accepts them all. */
+export const PASSTHROUGH_TEXTS = {
+  passthroughGet: passthrough("GET"),
+  passthroughPost: passthrough("POST"),
+  passthroughPut: passthrough("PUT"),
+  passthroughPatch: passthrough("PATCH"),
+  passthroughDelete: passthrough("DELETE"),
+};

@@ -1,7 +1,8 @@
 // The OpenAPI description of POST /v1/responses and of stored responses.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { RESPONSES_FIELDS } from "../../wire/responses/fields.ts";
 import { CHAT_ERRORS, CHAT_HEADERS, MODEL, MODEL_HEADERS, requestSchema, THREAD } from "./shared.ts";
 
@@ -98,9 +99,7 @@ const INCLUDE = {
   }),
 };
 
-const CREATE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/responses",
+const CREATE: EndpointText = {
   id: "createResponse",
   group: "Chat",
   summary: "Answer a conversation (OpenAI responses)",
@@ -108,7 +107,6 @@ const CREATE: ApiEndpoint = {
     "Uses the format of OpenAI's Responses API, with every chat model. Answers are stored if `store` is true and can be " +
     "continued by `previous_response_id`. With the request header `x-sallyport-event-types: short`, item events have " +
     "their type without the prefix `response.`. If the last input item is `{type: compaction_trigger}`, the conversation is compacted.",
-  access: "counted",
   body: {
     schema: BODY,
     examples: {
@@ -125,17 +123,13 @@ const CREATE: ApiEndpoint = {
   errors: [...CHAT_ERRORS, "previous_response_not_found", "storage_not_allowed"],
 };
 
-const COMPACT: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/responses/compact",
-  id: "compactResponse",
+const COMPACT: NamelessText = {
   group: "Chat",
   summary: "Compact a conversation now",
   description:
     "Compacts a conversation, as the gateway otherwise does when it no longer fits. With `thread_id`, the stored thread is compacted; " +
     "with `input`, that list is compacted and nothing is stored. `output` then ends with one sealed `compaction` item, which can be " +
     "sent back as input.",
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -171,14 +165,10 @@ const COMPACT: ApiEndpoint = {
   errors: CHAT_ERRORS,
 };
 
-const READ: ApiEndpoint = {
-  method: "GET",
-  path: "/v1/responses/:id",
-  id: "getResponse",
+const READ: NamelessText = {
   group: "Chat",
   summary: "Read a stored answer",
   description: "Only your account's answers can be read, as long as they are stored.",
-  access: "key",
   parameters: [
     ID,
     INCLUDE,
@@ -204,14 +194,10 @@ const READ: ApiEndpoint = {
   errors: ["response_not_found", "invalid_request"],
 };
 
-const INPUT_ITEMS: ApiEndpoint = {
-  method: "GET",
-  path: "/v1/responses/:id/input_items",
-  id: "listResponseInputItems",
+const INPUT_ITEMS: NamelessText = {
   group: "Chat",
   summary: "List the input items of a stored answer",
   description: "Lists the input items of the request that produced the answer, newest first.",
-  access: "key",
   parameters: [
     ID,
     INCLUDE,
@@ -237,14 +223,10 @@ const INPUT_ITEMS: ApiEndpoint = {
   errors: ["response_not_found"],
 };
 
-const REMOVE: ApiEndpoint = {
-  method: "DELETE",
-  path: "/v1/responses/:id",
-  id: "deleteResponse",
+const REMOVE: NamelessText = {
   group: "Chat",
   summary: "Delete a stored answer",
   description: "Afterwards it can neither be read nor continued.",
-  access: "key",
   parameters: [ID],
   answer: {
     description: "It is deleted.",
@@ -253,28 +235,20 @@ const REMOVE: ApiEndpoint = {
   errors: ["response_not_found"],
 };
 
-const SOCKET: ApiEndpoint = {
-  method: "GET",
-  path: "/v1/responses",
-  id: "openResponsesSocket",
+const SOCKET: NamelessText = {
   group: "Chat",
   summary: "Responses over WebSocket (not supported)",
   description: "Answers every request with 426, so that clients fall back to `POST`.",
-  access: "open",
   answer: { isPromise: true, description: "This version never answers with it." },
   errors: ["upgrade_required"],
 };
 
-const INPUT_TOKENS: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/responses/input_tokens",
-  id: "countResponseInputTokens",
+const INPUT_TOKENS: NamelessText = {
   group: "Chat",
   summary: "Count the input tokens of a request",
   description:
     "Takes the same body as `POST /v1/responses`. The model's provider counts the tokens if it can, otherwise the count is an estimate. " +
     "The request does not count against the rate limit, but an account may only have so many bytes a minute counted.",
-  access: "key",
   body: { schema: BODY, examples: { plain: { model: "demo-echo", input: "Say hello." } } },
   answer: {
     description: "The count.",
@@ -293,13 +267,15 @@ const INPUT_TOKENS: ApiEndpoint = {
   ],
 };
 
-/** The endpoints of the Responses API. */
-export const RESPONSE_ENDPOINTS: readonly ApiEndpoint[] = [
-  CREATE,
-  COMPACT,
-  READ,
-  INPUT_ITEMS,
-  REMOVE,
-  SOCKET,
-  INPUT_TOKENS,
-];
+/** The descriptions by path. */
+export const RESPONSE_PATHS = { "/v1/responses": CREATE };
+
+/** The other descriptions, by the names of their operations. */
+export const RESPONSE_TEXTS = {
+  compactResponse: COMPACT,
+  getResponse: READ,
+  listResponseInputItems: INPUT_ITEMS,
+  deleteResponse: REMOVE,
+  openResponsesSocket: SOCKET,
+  countResponseInputTokens: INPUT_TOKENS,
+};

@@ -1,18 +1,16 @@
 // The OpenAPI description of the endpoints that generate speech and images.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull } from "../../http/endpoint.ts";
+import type { EndpointText } from "../../http/served-endpoint.ts";
 import { FILE_PART, MODEL, MODEL_ERRORS, MODEL_HEADERS, passedOn, STREAM, UPLOAD_LIMITS } from "./shared.ts";
 
-const SPEECH: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/audio/speech",
+const SPEECH: EndpointText = {
   id: "createSpeech",
   group: "Audio and images",
   summary: "Speak a text",
   description:
     "Uses the format of OpenAI's speech API. Requires a model whose `type` is `speech`. The body is sent to the provider unchanged.",
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -86,15 +84,12 @@ const IMAGES = {
   },
 };
 
-const GENERATE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/images/generations",
+const GENERATE: EndpointText = {
   id: "createImage",
   group: "Audio and images",
   summary: "Generate images from a prompt",
   description:
     "Uses the format of OpenAI's images API. Requires a model whose `type` is `image`. The body is sent to the provider unchanged.",
-  access: "counted",
   body: {
     schema: Type.Object(OPTIONS, { $id: "ImageRequest", additionalProperties: true }),
     examples: { prompt: { model: "demo-image", prompt: "A gate by the sea", size: "256x256" } },
@@ -103,14 +98,11 @@ const GENERATE: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-const EDIT: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/images/edits",
+const EDIT: EndpointText = {
   id: "createImageEdit",
   group: "Audio and images",
   summary: "Generate images from a prompt and other images",
   description: `Uses the format of OpenAI's image edits API, with \`image\` once or \`image[]\` several times. Requires a model whose \`type\` is \`image\`.${UPLOAD_LIMITS}`,
-  access: "counted",
   body: {
     type: "multipart/form-data",
     schema: Type.Object(
@@ -127,5 +119,9 @@ const EDIT: ApiEndpoint = {
   errors: MODEL_ERRORS,
 };
 
-/** The endpoints that generate speech and images. */
-export const SYNTHESIS_ENDPOINTS: readonly ApiEndpoint[] = [SPEECH, GENERATE, EDIT];
+/** The descriptions by path. */
+export const SYNTHESIS_PATHS = {
+  "/v1/audio/speech": SPEECH,
+  "/v1/images/generations": GENERATE,
+  "/v1/images/edits": EDIT,
+};

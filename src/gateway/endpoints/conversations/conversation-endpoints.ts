@@ -1,4 +1,4 @@
-// The functions behind /v1/conversations. A conversation belongs to an account; for other accounts it is unknown. If compaction
+// The endpoints under /v1/conversations. A conversation belongs to an account; for other accounts it is unknown. If compaction
 // is disabled, there are no conversations.
 
 import type { AtOnce } from "../../../base/at-once.ts";
@@ -6,8 +6,10 @@ import { ApiError } from "../../../base/errors.ts";
 import type { Element } from "../../../chat/entries.ts";
 import { type BodyLimits, readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
+import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
 import { conversationItem, metadataOf, newItems } from "../../../wire/responses/conversation.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
+import { conversationNotFound } from "../../rules/not-found.ts";
 import type {
   ConversationItem,
   HeldConversation,
@@ -15,6 +17,7 @@ import type {
   KeptConversations,
 } from "../../stages/history/kept-conversations.ts";
 import { asksEncrypted } from "../responses/stored-responses.ts";
+import { gatewayText } from "../texts.ts";
 
 export interface ConversationEndpointsDeps {
   conversations: KeptConversations;
@@ -31,71 +34,41 @@ export interface ConversationEndpointsDeps {
   authenticate(request: Request): AtOnce<TextOwner>;
 }
 
-export type ConversationEndpoints = ReturnType<typeof createConversationEndpoints>;
-
 const PAGE = 20;
 const PAGE_MAX = 100;
 
-/** Creates the functions behind the routes. */
-export function createConversationEndpoints(deps: ConversationEndpointsDeps) {
-  const shared = sharedSteps(deps);
-  return { ...conversationVerbs(deps, shared), ...itemVerbs(deps, shared) };
+/** Makes an endpoint that reads or deletes what an account has. */
+const owning = endpointsBehind("key", async ({ authenticate }: ConversationEndpointsDeps, request) =>
+  holderOf(await authenticate(request), request),
+);
+
+/** Makes an endpoint that stores text. */
+const storing = endpointsBehind("key", async ({ authenticate }: ConversationEndpointsDeps, request) => {
+  const caller = await authenticate(request);
+  requireKeeping(caller);
+  return holderOf(caller, request);
+});
+
+function holderOf({ accountId }: TextOwner, request: Request): string {
+  exchangeOf(request).holder = accountId;
+  return accountId;
 }
 
-type Shared = ReturnType<typeof sharedSteps>;
-
-/** The steps that several of the functions share. */
-function sharedSteps(deps: ConversationEndpointsDeps) {
-  const { conversations, enabled, authenticate } = deps;
-  const owner = async (request: Request): Promise<string> => {
-    const { accountId } = await authenticate(request);
-    exchangeOf(request).holder = accountId;
-    return accountId;
-  };
-  /** Identifies the caller of a request that stores text. */
-  const writer = async (request: Request): Promise<string> => {
-    requireKeeping(await authenticate(request));
-    return owner(request);
-  };
-  const found = async (accountId: string, id: string): Promise<HeldConversation> => {
-    const conversation = enabled() ? await conversations.find(accountId, id) : undefined;
-    if (conversation === undefined) throw conversationNotFound(id);
-    return conversation;
-  };
-  const read = async (request: Request): Promise<Element> => (await readJsonBody(request, deps.bodyLimits())).body;
-  /** Appends items if there is enough space. */
-  const add = async (accountId: string, id: string, items: readonly unknown[]): Promise<ConversationItem[]> => {
-    const whole = (await deps.resolve(accountId, items)) as Element[];
-    const release = await deps.claim(accountId, JSON.stringify(whole).length);
-    if (release === undefined) {
-      throw new ApiError("request_too_large", "This account's storage is used up. Delete files first.", {
-        param: "items",
-      });
-    }
-    try {
-      const added = await conversations.append(accountId, id, whole);
-      if (added === undefined) throw conversationNotFound(id);
-      return added;
-    } finally {
-      release();
-    }
-  };
-  return { owner, writer, found, read, add };
-}
-
-function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
-  const { conversations, enabled } = deps;
-  return {
-    async create(request: Request): Promise<Response> {
-      const accountId = await writer(request);
+/** The endpoints of conversations. */
+const CONVERSATIONS: readonly ServedEndpoint<ConversationEndpointsDeps>[] = [
+  storing("POST", "/v1/conversations", {
+    describe: gatewayText("createConversation"),
+    handle: async (deps, { request, caller: accountId }) => {
+      const { conversations, enabled } = deps;
       if (!enabled()) throw new ApiError("conversation_not_found", "This gateway does not store conversations.");
-      const body = await readMaybe(request, read);
+      const isEmpty = request.body === null || request.headers.get("content-length") === "0";
+      const body = isEmpty ? {} : await read(deps, request);
       const metadata = metadataOf(body);
       const items = body["items"] == null ? [] : newItems(body);
       const made = await conversations.create(accountId, metadata);
       if (items.length > 0) {
         try {
-          await add(accountId, made.id, items);
+          await add(deps, { accountId, id: made.id }, items);
         } catch (error) {
           await conversations.remove(accountId, made.id);
           throw error;
@@ -103,72 +76,112 @@ function conversationVerbs(deps: ConversationEndpointsDeps, { owner, writer, fou
       }
       return Response.json(view(made));
     },
-
-    async get(request: Request, id: string): Promise<Response> {
-      return Response.json(view(await found(await owner(request), id)));
-    },
-
-    /** Changes the metadata of a conversation. */
-    async change(request: Request, id: string): Promise<Response> {
-      const accountId = await writer(request);
-      const conversation = await found(accountId, id);
-      const metadata = metadataOf(await read(request));
-      if (!(await conversations.change(accountId, id, metadata))) throw conversationNotFound(id);
+  }),
+  owning("GET", "/v1/conversations/:id", {
+    describe: gatewayText("getConversation"),
+    handle: async (deps, { params: { id }, caller: accountId }) =>
+      Response.json(view(await found(deps, accountId, id))),
+  }),
+  storing("POST", "/v1/conversations/:id", {
+    describe: gatewayText("changeConversation"),
+    handle: async (deps, { request, params: { id }, caller: accountId }) => {
+      const conversation = await found(deps, accountId, id);
+      const metadata = metadataOf(await read(deps, request));
+      if (!(await deps.conversations.change(accountId, id, metadata))) throw conversationNotFound(id);
       return Response.json(view({ ...conversation, metadata }));
     },
-
-    async remove(request: Request, id: string): Promise<Response> {
-      const accountId = await owner(request);
-      deps.forget(accountId, id);
+  }),
+  owning("DELETE", "/v1/conversations/:id", {
+    describe: gatewayText("deleteConversation"),
+    handle: async ({ conversations, forget }, { params: { id }, caller: accountId }) => {
+      forget(accountId, id);
       if (!(await conversations.remove(accountId, id))) throw conversationNotFound(id);
       return Response.json({ id, object: "conversation.deleted", deleted: true });
     },
-  };
-}
+  }),
+];
 
-function itemVerbs({ conversations, forget }: ConversationEndpointsDeps, { owner, writer, found, read, add }: Shared) {
-  return {
-    async addItems(request: Request, id: string): Promise<Response> {
-      const accountId = await writer(request);
-      await found(accountId, id);
-      const added = await add(accountId, id, newItems(await read(request)));
-      return Response.json(itemList(added, request, false));
-    },
-
-    async listItems(request: Request, id: string): Promise<Response> {
-      const accountId = await owner(request);
-      await found(accountId, id);
+/** The endpoints of a conversation's items. */
+const ITEMS: readonly ServedEndpoint<ConversationEndpointsDeps>[] = [
+  owning("GET", "/v1/conversations/:id/items", {
+    describe: gatewayText("listConversationItems"),
+    handle: async (deps, { request, params: { id }, caller: accountId }) => {
+      await found(deps, accountId, id);
       const page = pageOf(new URL(request.url).searchParams);
-      const listed = await conversations.list(accountId, id, page);
+      const listed = await deps.conversations.list(accountId, id, page);
       if (listed === undefined) throw itemNotFound(page.after ?? "", id);
       return Response.json(itemList(listed.items, request, listed.hasMore));
     },
-
-    async getItem(request: Request, id: string, itemId: string): Promise<Response> {
-      const accountId = await owner(request);
-      await found(accountId, id);
-      const item = await conversations.item(accountId, id, itemId);
-      if (item === undefined) throw itemNotFound(itemId, id);
-      return Response.json(
-        conversationItem(item.item, item.id, { encrypted: asksEncrypted(new URL(request.url).searchParams) }),
-      );
+  }),
+  storing("POST", "/v1/conversations/:id/items", {
+    describe: gatewayText("addConversationItems"),
+    handle: async (deps, { request, params: { id }, caller: accountId }) => {
+      await found(deps, accountId, id);
+      const added = await add(deps, { accountId, id }, newItems(await read(deps, request)));
+      return Response.json(itemList(added, request, false));
     },
-
-    /** Deletes an item, and returns its conversation. */
-    async removeItem(request: Request, id: string, itemId: string): Promise<Response> {
-      const accountId = await owner(request);
-      const conversation = await found(accountId, id);
-      if (!(await conversations.removeItem(accountId, id, itemId))) throw itemNotFound(itemId, id);
-      forget(accountId, id);
+  }),
+  owning("GET", "/v1/conversations/:id/items/:item", {
+    describe: gatewayText("getConversationItem"),
+    handle: async (deps, { request, params, caller: accountId }) => {
+      await found(deps, accountId, params.id);
+      const item = await deps.conversations.item(accountId, params.id, params.item);
+      if (item === undefined) throw itemNotFound(params.item, params.id);
+      const encrypted = asksEncrypted(new URL(request.url).searchParams);
+      return Response.json(conversationItem(item.item, item.id, { encrypted }));
+    },
+  }),
+  owning("DELETE", "/v1/conversations/:id/items/:item", {
+    describe: gatewayText("deleteConversationItem"),
+    handle: async (deps, { params: { id, item }, caller: accountId }) => {
+      const conversation = await found(deps, accountId, id);
+      if (!(await deps.conversations.removeItem(accountId, id, item))) throw itemNotFound(item, id);
+      deps.forget(accountId, id);
       return Response.json(view(conversation));
     },
-  };
+  }),
+];
+
+/** The endpoints under /v1/conversations. */
+export const CONVERSATION_ENDPOINTS: readonly ServedEndpoint<ConversationEndpointsDeps>[] = [
+  ...CONVERSATIONS,
+  ...ITEMS,
+];
+
+async function found(
+  { enabled, conversations }: ConversationEndpointsDeps,
+  accountId: string,
+  id: string,
+): Promise<HeldConversation> {
+  const conversation = enabled() ? await conversations.find(accountId, id) : undefined;
+  if (conversation === undefined) throw conversationNotFound(id);
+  return conversation;
 }
 
-/** Reads the body, which may be left out if it is empty. */
-async function readMaybe(request: Request, read: (request: Request) => Promise<Element>): Promise<Element> {
-  const isEmpty = request.body === null || request.headers.get("content-length") === "0";
-  return isEmpty ? {} : read(request);
+async function read({ bodyLimits }: ConversationEndpointsDeps, request: Request): Promise<Element> {
+  return (await readJsonBody(request, bodyLimits())).body;
+}
+
+/** Appends items if there is enough space. */
+async function add(
+  { conversations, resolve, claim }: ConversationEndpointsDeps,
+  { accountId, id }: { accountId: string; id: string },
+  items: readonly unknown[],
+): Promise<ConversationItem[]> {
+  const whole = (await resolve(accountId, items)) as Element[];
+  const release = await claim(accountId, JSON.stringify(whole).length);
+  if (release === undefined) {
+    throw new ApiError("request_too_large", "This account's storage is used up. Delete files first.", {
+      param: "items",
+    });
+  }
+  try {
+    const added = await conversations.append(accountId, id, whole);
+    if (added === undefined) throw conversationNotFound(id);
+    return added;
+  } finally {
+    release();
+  }
 }
 
 function view({ id, createdAtMs, metadata }: HeldConversation): Element {
@@ -195,14 +208,6 @@ function pageOf(query: URLSearchParams): ItemPage {
     });
   }
   return { order, limit, after: query.get("after") ?? undefined };
-}
-
-/** The 404 for a conversation that this account does not have. */
-export function conversationNotFound(id: string): ApiError {
-  return new ApiError(
-    "conversation_not_found",
-    `There is no conversation '${id.slice(0, 100)}': it may have been deleted or have expired.`,
-  );
 }
 
 function itemNotFound(itemId: string, id: string): ApiError {

@@ -1,9 +1,11 @@
 // GET and DELETE of threads. A thread belongs to an account; for other accounts it does not exist.
 
 import type { AtOnce } from "../../../base/at-once.ts";
-import { ApiError } from "../../../base/errors.ts";
+import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
+import { threadNotFound } from "../../rules/not-found.ts";
 import type { CompactionMemory } from "../../stages/compaction/memory.ts";
 import type { KeptThreads } from "../../stages/threads/kept.ts";
+import { gatewayText } from "../texts.ts";
 
 export interface StoredThreadsDeps {
   threads: KeptThreads;
@@ -14,13 +16,13 @@ export interface StoredThreadsDeps {
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
-export type StoredThreads = ReturnType<typeof createStoredThreads>;
+const keyed = endpointsBehind("key", ({ authenticate }: StoredThreadsDeps, request) => authenticate(request));
 
-/** Creates the functions behind the routes. */
-export function createStoredThreads({ threads, memory, enabled, authenticate }: StoredThreadsDeps) {
-  return {
-    async get(request: Request, threadId: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
+/** The endpoints of threads. */
+export const THREAD_ENDPOINTS: readonly ServedEndpoint<StoredThreadsDeps>[] = [
+  keyed("GET", "/v1/threads/:id", {
+    describe: gatewayText("getThread"),
+    handle: async ({ threads, enabled }, { request, params: { id: threadId }, caller: { accountId } }) => {
       const name = { accountId, kind: "thread" as const, threadId };
       const found = enabled() ? await threads.find(name) : undefined;
       if (found === undefined) throw threadNotFound(threadId);
@@ -48,24 +50,17 @@ export function createStoredThreads({ threads, memory, enabled, authenticate }: 
         ...(withText ? { format: text.format, items: text.messages } : {}),
       });
     },
-
-    async remove(request: Request, threadId: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
+  }),
+  keyed("DELETE", "/v1/threads/:id", {
+    describe: gatewayText("deleteThread"),
+    handle: async ({ threads, memory }, { params: { id: threadId }, caller: { accountId } }) => {
       memory.forget({ accountId, threadId, opening: "" });
       if (!(await threads.remove({ accountId, kind: "thread", threadId }))) throw threadNotFound(threadId);
       return Response.json({ id: threadId, object: "thread", deleted: true });
     },
-  };
-}
+  }),
+];
 
 function seconds(ms: number): number {
   return Math.floor(ms / 1000);
-}
-
-/** The 404 for a thread that this account does not have. */
-export function threadNotFound(threadId: string): ApiError {
-  return new ApiError(
-    "thread_not_found",
-    `There is no thread '${threadId.slice(0, 100)}': it may have been deleted or have expired.`,
-  );
 }

@@ -7,9 +7,12 @@ import { prefixedId } from "../../../base/ids.ts";
 import { isoTime } from "../../../base/iso-time.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { readForm } from "../../../http/form.ts";
+import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
 import type { FileStore, StoredFile } from "../../../store/work/files.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
 import { IMAGE_BYTES_MAX, sniffImage } from "../../rules/images.ts";
+import { fileNotFound } from "../../rules/not-found.ts";
+import { gatewayText } from "../texts.ts";
 
 export interface UploadDeps {
   store: FileStore;
@@ -28,13 +31,13 @@ const NAMELESS = "image";
 /** Purposes that OpenAI's clients state for files in messages. */
 const PURPOSES = new Set(["vision", "user_data", "assistants"]);
 
-export type Uploads = ReturnType<typeof createUploads>;
+const keyed = endpointsBehind("key", ({ authenticate }: UploadDeps, request) => authenticate(request));
 
-/** Creates the functions behind the routes. */
-export function createUploads({ store, claim, authenticate }: UploadDeps) {
-  return {
-    async upload(request: Request): Promise<Response> {
-      const caller = await authenticate(request);
+/** The endpoints of files. */
+export const FILE_ENDPOINTS: readonly ServedEndpoint<UploadDeps>[] = [
+  keyed("POST", "/v1/files", {
+    describe: gatewayText("uploadFile"),
+    handle: async ({ store, claim }, { request, caller }) => {
       requireKeeping(caller);
       const { accountId } = caller;
       exchangeOf(request).holder = accountId;
@@ -58,13 +61,14 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
         release();
       }
     },
-
-    async list(request: Request): Promise<Response> {
-      const { accountId } = await authenticate(request);
+  }),
+  keyed("GET", "/v1/files", {
+    describe: gatewayText("listFiles"),
+    handle: async ({ store }, { request, caller }) => {
       const { searchParams } = new URL(request.url);
       const limit = pageSize(searchParams.get("limit"));
       const beforeId = searchParams.get("after") ?? searchParams.get("after_id") ?? undefined;
-      const files = await store.listFiles(accountId, {
+      const files = await store.listFiles(caller.accountId, {
         limit: limit + 1,
         ...(beforeId === undefined ? {} : { beforeId }),
       });
@@ -72,19 +76,20 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
       const ends = { first_id: data[0]?.["id"] ?? null, last_id: data.at(-1)?.["id"] ?? null };
       return Response.json({ object: "list", data, has_more: files.length > limit, ...ends });
     },
-
-    async get(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      const file = await store.findFile(accountId, id);
+  }),
+  keyed("GET", "/v1/files/:id", {
+    describe: gatewayText("getFile"),
+    handle: async ({ store }, { request, params: { id }, caller }) => {
+      const file = await store.findFile(caller.accountId, id);
       if (file === undefined) throw fileNotFound(id);
       return Response.json(view(file, request));
     },
-
-    /** Returns the bytes as they were uploaded. */
-    async content(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      const file = await store.findFile(accountId, id);
-      const bytes = file && (await store.readFile(accountId, id));
+  }),
+  keyed("GET", "/v1/files/:id/content", {
+    describe: gatewayText("getFileContent"),
+    handle: async ({ store }, { params: { id }, caller }) => {
+      const file = await store.findFile(caller.accountId, id);
+      const bytes = file && (await store.readFile(caller.accountId, id));
       if (file === undefined || bytes === undefined) throw fileNotFound(id);
       const headers = {
         "content-type": file.mediaType,
@@ -94,10 +99,11 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
       };
       return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
     },
-
-    async remove(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      if (!(await store.deleteFile(accountId, id))) throw fileNotFound(id);
+  }),
+  keyed("DELETE", "/v1/files/:id", {
+    describe: gatewayText("deleteFile"),
+    handle: async ({ store }, { request, params: { id }, caller }) => {
+      if (!(await store.deleteFile(caller.accountId, id))) throw fileNotFound(id);
       return Response.json({
         id,
         object: "file",
@@ -105,13 +111,8 @@ export function createUploads({ store, claim, authenticate }: UploadDeps) {
         ...(isAnthropic(request) && { type: "file_deleted" }),
       });
     },
-  };
-}
-
-/** The 404 for a missing file, also if a chat request names it. */
-export function fileNotFound(id: string, param: string | null = null): ApiError {
-  return new ApiError("file_not_found", `There is no file '${id.slice(0, 100)}'.`, { param });
-}
+  }),
+];
 
 function isAnthropic(request: Request): boolean {
   return request.headers.get("anthropic-version") !== null;

@@ -2,10 +2,12 @@
 
 import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
+import { endpointsBehind, openEndpoint, type ServedEndpoint } from "../../../http/served-endpoint.ts";
 import { SSE_HEADERS } from "../../../http/sse-response.ts";
 import type { ResponseStore } from "../../../store/work/responses.ts";
 import { replayResponse } from "../../../wire/responses/replay.ts";
 import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../../../wire/responses/stored.ts";
+import { gatewayText } from "../texts.ts";
 
 export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
@@ -13,14 +15,14 @@ export interface StoredResponsesDeps {
   authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
-export type StoredResponses = ReturnType<typeof createStoredResponses>;
+const keyed = endpointsBehind("key", ({ authenticate }: StoredResponsesDeps, request) => authenticate(request));
 
-/** Creates the functions behind the routes. */
-export function createStoredResponses({ store, authenticate }: StoredResponsesDeps) {
-  return {
-    async get(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      const found = await store.findResponse(accountId, id);
+/** The endpoints of stored responses. */
+export const STORED_RESPONSES: readonly ServedEndpoint<StoredResponsesDeps>[] = [
+  keyed("GET", "/v1/responses/:id", {
+    describe: gatewayText("getResponse"),
+    handle: async ({ store }, { request, params: { id }, caller }) => {
+      const found = await store.findResponse(caller.accountId, id);
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
       const answer = shownAnswer(found.body, { encrypted: asksEncrypted(searchParams) });
@@ -28,11 +30,12 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       const after = sequenceNumber(searchParams.get("starting_after"));
       return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
     },
-
-    /** Returns the input items of the answer's own request, newest first, as OpenAI lists them. */
-    async inputItems(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      const found = await store.findResponse(accountId, id);
+  }),
+  // The input items of the answer's own request, newest first, as OpenAI lists them.
+  keyed("GET", "/v1/responses/:id/input_items", {
+    describe: gatewayText("listResponseInputItems"),
+    handle: async ({ store }, { request, params: { id }, caller }) => {
+      const found = await store.findResponse(caller.accountId, id);
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
       const encrypted = asksEncrypted(searchParams);
@@ -45,19 +48,22 @@ export function createStoredResponses({ store, authenticate }: StoredResponsesDe
       const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
       return Response.json({ object: "list", data, has_more: false, ...ends });
     },
-
-    async remove(request: Request, id: string): Promise<Response> {
-      const { accountId } = await authenticate(request);
-      if (!(await store.deleteResponse(accountId, id))) throw notFound(id);
+  }),
+  keyed("DELETE", "/v1/responses/:id", {
+    describe: gatewayText("deleteResponse"),
+    handle: async ({ store }, { params: { id }, caller }) => {
+      if (!(await store.deleteResponse(caller.accountId, id))) throw notFound(id);
       return Response.json({ id, object: "response", deleted: true });
     },
-
-    /** The answer to `GET /v1/responses`: 426. Clients that prefer a WebSocket then use POST. */
-    refuseSocket(): never {
+  }),
+  // 426. Clients that prefer a WebSocket then use POST.
+  openEndpoint("GET", "/v1/responses", {
+    describe: gatewayText("openResponsesSocket"),
+    handle: () => {
       throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
     },
-  };
-}
+  }),
+];
 
 /** Whether a query asks for encrypted reasoning. The SDKs write lists with brackets. */
 export function asksEncrypted(query: URLSearchParams): boolean {

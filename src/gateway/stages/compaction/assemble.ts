@@ -1,12 +1,9 @@
 // Creates the parts of compaction and connects them; this happens once per program.
 
-import type { AtOnce } from "../../../base/at-once.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Flights } from "../../../base/flights.ts";
 import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
 import type { ThreadStore } from "../../../store/work/threads.ts";
-import { createOwnedThreads } from "../../endpoints/conversations/owned-threads.ts";
-import { createStoredThreads } from "../../endpoints/conversations/stored-threads.ts";
 import { askModel, type ModelCallDeps } from "../../inner/ask.ts";
 import { KeptConversations } from "../history/kept-conversations.ts";
 import { GatewayThreads } from "../threads/gateway-threads.ts";
@@ -31,11 +28,9 @@ export interface CompactionDeps {
   flights: Flights;
   ask: ModelCallDeps;
   warn(message: string, fields: Record<string, unknown>): void;
-  /** Identifies the account of a request. Throws 401 without a valid key. */
-  authenticate(request: Request): AtOnce<{ accountId: string }>;
 }
 
-/** Creates compaction and the stored threads. */
+/** Creates compaction, and what stores threads and conversations. */
 export function createCompaction(deps: CompactionDeps) {
   const nowMs = () => deps.clock.now();
   const stopping = new AbortController();
@@ -69,18 +64,12 @@ export function createCompaction(deps: CompactionDeps) {
     ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
     keepFailed: (error, requestId) => deps.warn("a thread could not be stored", { request_id: requestId, error }),
   });
-  const stored = createStoredThreads({
-    threads,
-    memory,
-    enabled: () => deps.settings().enabled,
-    authenticate: deps.authenticate,
-  });
   return {
     compaction,
-    stored,
+    /** What the endpoints of threads and conversations read. */
+    stored: { threads, conversations: keptConversations, memory },
     gatewayThreads: new GatewayThreads({ threads, enabled: () => deps.settings().enabled }),
     keptConversations,
-    owned: createOwnedThreads({ threads, conversations: keptConversations, memory }),
     forgetConversation: (accountId: string, threadId: string) =>
       memory.forget({ accountId, threadId, keeps: "conversation", opening: "" }),
     sealer,

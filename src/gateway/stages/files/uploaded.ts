@@ -5,8 +5,8 @@ import { locateText } from "../../../wire/client-names.ts";
 import { UPLOADED_ID } from "../../../wire/image-inputs.ts";
 import { type Media, mediaReferences, replaceMedia } from "../../../wire/media-references.ts";
 import type { BodyMembers } from "../../centre/stage.ts";
-import { fileNotFound } from "../../endpoints/files/uploads.ts";
 import { IMAGES_MAX, tooManyImages } from "../../rules/images.ts";
+import { fileNotFound } from "../../rules/not-found.ts";
 
 /**
  * The body with the content of uploaded files; the same object if it names none. Throws 404 `file_not_found`, with the path in

@@ -14,7 +14,7 @@ import {
   responseOfItem,
 } from "../../../wire/responses/references.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
-import { conversationNotFound } from "../../endpoints/conversations/conversation-endpoints.ts";
+import { conversationNotFound } from "../../rules/not-found.ts";
 import type { ConversationItem, KeptConversations } from "./kept-conversations.ts";
 
 /** A parsed JSON object. */
