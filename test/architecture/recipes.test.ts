@@ -189,16 +189,6 @@ const run = async (...args: string[]) => {
 };
 
 test(
-  "a command is run, listed and tried with the others",
-  async () => {
-    expect(await run("src/main.ts", "greet", "Ada")).toStartWith("Hello, Ada!");
-    expect(await run("src/main.ts", "--help")).toMatch(/greet +say hello/);
-    await run("test", "test/cli/run.test.ts");
-  },
-  TIMEOUT_MS,
-);
-
-test(
   "no route of theirs is taken without a description, and each opens to a key alone",
   async () => {
     const without = await copy.bun("test", "test/accounts/credentials.test.ts", "-t", "every route");
@@ -211,6 +201,16 @@ test(
     copy.addLine(descriptions, "import ", 'import { TOY_PATHS } from "./toys.ts";');
     copy.replace(descriptions, /(export const PATH_TEXTS[^=]*= \{)/, "$1\n  ...TOY_PATHS,");
     await run("test", "test/accounts/credentials.test.ts");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a command is run, listed and tried with the others",
+  async () => {
+    expect(await run("src/main.ts", "greet", "Ada")).toStartWith("Hello, Ada!");
+    expect(await run("src/main.ts", "--help")).toMatch(/greet +say hello/);
+    await run("test", "test/cli/run.test.ts");
   },
   TIMEOUT_MS,
 );
