@@ -156,6 +156,16 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       const said = (model: string) => of(model).map(({ content }) => content.replace(/ begins.*/, ""));
       expect(said("quick")).toEqual(["before", "quick", "both", "quick", "again"]);
       expect(said("slow")).toEqual(["before", "quick", "both", "slow", "again"]);
+      // An edited question goes to both, and each continues its own conversation.
+      await page.getByRole("button", { name: "Edit the message again" }).click();
+      await page.getByLabel("Your message").fill("better");
+      await page.getByRole("button", { name: "Send again" }).click();
+      await bothEnd(1);
+      while (said("slow").at(-1) !== "better") await new Promise((resolve) => setImmediate(resolve));
+      expect(said("quick")).toEqual(["before", "quick", "both", "quick", "better"]);
+      expect(said("slow")).toEqual(["before", "quick", "both", "slow", "better"]);
+      expect(await page.locator(".lanes").count()).toBe(2);
+      await bothEnd(1);
 
       const asked = upstream.bodies.length;
       await ask("break");

@@ -228,6 +228,47 @@ describe.skipIf(isMissing)("in a browser", () => {
     SLOW_MS,
   );
 
+  test.each([
+    { width: 1440, dark: false },
+    { width: 390, dark: true },
+  ])(
+    "at $width px: an earlier message is edited with the keyboard, and the conversation continues from there",
+    async ({ width, dark }) => {
+      const { page, complaints, context } = await playing(`editor-${width}`, { width, dark });
+      for (const [index, text] of ["first", "second", "third"].entries()) {
+        await ask(page, text);
+        await page.getByText("7 in, 3 out").nth(index).waitFor();
+      }
+      const edit = page.getByRole("button", { name: "Edit the message second" });
+      await edit.focus();
+      await page.keyboard.press("Enter");
+      const area = page.getByLabel("Your message");
+      await area.waitFor();
+      expect(await area.evaluate((element) => element === document.activeElement)).toBe(true);
+      await sound(page);
+      // Escape leaves everything as it was.
+      await page.keyboard.press("Escape");
+      await page.waitForFunction(() => document.activeElement?.ariaLabel === "Edit the message second");
+      expect(await page.locator(".said.user").allTextContents()).toEqual(["first", "second", "third"]);
+      await page.keyboard.press("Enter");
+      await area.waitFor();
+      await page.keyboard.type(", but better");
+      await page.keyboard.press("Enter");
+      await page.getByText("You said second, but better").waitFor();
+      await page.getByText("7 in, 3 out").nth(1).waitFor();
+      expect(await page.locator(".said.user").allTextContents()).toEqual(["first", "second, but better"]);
+      expect(await page.evaluate(() => document.activeElement?.id)).toBe("message");
+      expect(upstream.bodies.at(-1)?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+      await page.reload();
+      await page.getByText("You said second, but better").waitFor();
+      expect(await page.locator(".said.user").allTextContents()).toEqual(["first", "second, but better"]);
+      await sound(page);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
   test(
     "a long answer is followed until its reader scrolls away, Stop stays in sight, and Esc stops",
     async () => {

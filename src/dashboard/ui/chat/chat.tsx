@@ -38,6 +38,13 @@ export function Chat({ chat }: { chat: ChatState }) {
     list,
     answerCalls: (results) => withModel(of, (one) => chat.answerCalls(lane, one, results)),
     retry: () => withModel(of, (one) => chat.retry(lane, one)),
+    edit:
+      busy || model === undefined
+        ? undefined
+        : (question, text) => {
+            follow.start();
+            return chat.edit({ ...question, text }, { first: model, second });
+          },
   });
   return (
     <>

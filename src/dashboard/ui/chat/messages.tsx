@@ -12,6 +12,7 @@ import { Empty, Notice } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { short, usd } from "../parts/time.tsx";
 import { type Message, openCalls, type ToolCall } from "./conversation.ts";
+import { QuestionView, type UserMessage } from "./question.tsx";
 
 type Answer = Extract<Message, { role: "assistant" }>;
 
@@ -26,6 +27,8 @@ export interface LaneView {
   readonly list: readonly ModelChoice[];
   answerCalls(results: Readonly<Record<string, string>>): void;
   retry(): void;
+  /** Sends an earlier message with another text and drops what followed it; false: it cannot be sent. Absent while answers arrive. */
+  readonly edit: ((question: UserMessage, text: string) => boolean) | undefined;
 }
 
 /** The conversation with one model. */
@@ -53,8 +56,17 @@ export function Turns(lane: LaneView) {
 }
 
 /** One message of a conversation. */
-export function MessageView({ message, lane: { messages, isBusy, list } }: { message: Message; lane: LaneView }) {
-  if (message.role !== "assistant") return <Said message={message} />;
+export function MessageView({ message, lane }: { message: Message; lane: LaneView }) {
+  const { messages, isBusy, list, edit } = lane;
+  if (message.role === "user")
+    return <QuestionView message={message} edit={edit === undefined ? undefined : (text) => edit(message, text)} />;
+  if (message.role === "tool")
+    return (
+      <div class="said user tool">
+        <p class="figures">Result of {message.name}</p>
+        <pre>{message.text}</pre>
+      </div>
+    );
   return (
     <ReplyView
       answer={message}
@@ -101,28 +113,6 @@ export function LastTurn({ lane, name }: { lane: LaneView; name: string }) {
 function isUnanswered(last: Message | undefined): boolean {
   if (last?.role === "assistant") return last.failure !== undefined || last.stopped === true;
   return last !== undefined;
-}
-
-function Said({ message }: { message: Exclude<Message, { role: "assistant" }> }) {
-  if (message.role === "tool")
-    return (
-      <div class="said user tool">
-        <p class="figures">Result of {message.name}</p>
-        <pre>{message.text}</pre>
-      </div>
-    );
-  return (
-    <div class="said user">
-      {message.text}
-      {message.images.length > 0 && (
-        <span class="pictures">
-          {message.images.map((src, index) => (
-            <img key={index} src={src} alt={`Sent: ${index + 1}`} />
-          ))}
-        </span>
-      )}
-    </div>
-  );
 }
 
 function ReplyView({ answer, model, isComing }: { answer: Answer; model: ModelChoice | undefined; isComing: boolean }) {

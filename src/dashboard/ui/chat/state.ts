@@ -8,6 +8,7 @@ import { query } from "../router.ts";
 import { type AnswerProgress, askPlayground } from "./ask.ts";
 import { type Message, openCalls, SETTINGS, type Settings, SettingsProblem } from "./conversation.ts";
 import { CHAT_FORMATS, type ChatFormat } from "./formats.ts";
+import type { UserMessage } from "./question.tsx";
 
 /** The draft that has not been sent. */
 export interface ChatDraft {
@@ -46,6 +47,8 @@ export interface ChatState extends Lane {
   send(models: Models): Promise<void>;
   /** Continues with the results of the tools, by the id of their call. */
   answerCalls(lane: Lane, model: ModelChoice, results: Readonly<Record<string, string>>): Promise<void>;
+  /** Sends an earlier message anew and drops what followed it. False: it cannot be sent. */
+  edit(question: UserMessage, models: Models): boolean;
   /** Requests the last answer again. */
   retry(lane: Lane, model: ModelChoice): Promise<void>;
   stop(): void;
@@ -127,15 +130,11 @@ export function useChat(): ChatState {
     send: async (models) => {
       const { text, images } = draft.value;
       if ((text.trim() === "" && images.length === 0) || isBusy(parts)) return;
-      // The same id in both conversations: answers to one question are shown together.
-      const id = Math.max(nextId(messages.value), nextId(second.messages.value));
-      const put = (lane: Lane, model: ModelChoice) => {
-        const question: Message = { id, role: "user", text: text.trim(), images };
-        return ask(parts, { lane, model, said: [...lane.messages.value, question] });
-      };
-      if (!put(parts, models.first)) return;
-      if (models.second !== undefined) put(second, models.second);
-      type(EMPTY);
+      if (askModels(parts, models, { text: text.trim(), images })) type(EMPTY);
+    },
+    edit: ({ id, text, images }, models) => {
+      if (isBusy(parts)) return false;
+      return askModels(parts, models, { text, images, before: id });
     },
     answerCalls: async (lane, model, results) => {
       const said = lane.messages.value;
@@ -188,6 +187,30 @@ function save({ settings, messages, second, sharedCount, isTooLarge }: ChatParts
   // Pictures take most of the space.
   const small = { ...kept, messages: kept.messages.map(withoutImages), second: kept.second.map(withoutImages) };
   isTooLarge.value = !keep("chat", small) || kept.messages.some(hasImages);
+}
+
+/** Sends a question to the models, behind all messages or behind those `before` one of them, whose successors are dropped. */
+function askModels(
+  parts: ChatParts,
+  { first, second }: Models,
+  { text, images, before = Number.POSITIVE_INFINITY }: ChatDraft & { before?: number },
+): boolean {
+  // The same id in both conversations: answers to one question are shown together.
+  const id = Math.max(nextId(parts.messages.value), nextId(parts.second.messages.value));
+  // Ids only grow within a conversation.
+  const saidTo = (lane: Lane): readonly Message[] => [
+    ...lane.messages.value.filter((message) => message.id < before),
+    { id, role: "user", text, images },
+  ];
+  const sharedCount = parts.sharedCount.value;
+  parts.sharedCount.value = Math.min(sharedCount, saidTo(parts).length - 1);
+  if (!ask(parts, { lane: parts, model: first, said: saidTo(parts) })) {
+    parts.sharedCount.value = sharedCount;
+    return false;
+  }
+  if (second !== undefined) ask(parts, { lane: parts.second, model: second, said: saidTo(parts.second) });
+  else parts.second.messages.value = parts.second.messages.value.filter((message) => message.id < before);
+  return true;
 }
 
 /** Sends `said` to a model, and puts what arrives behind it. False: a setting cannot be sent. */
