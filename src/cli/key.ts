@@ -7,6 +7,7 @@ import { type Account, accountStore } from "../store/access/accounts.ts";
 import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX, keyDebugStore } from "../store/access/key-debug.ts";
 import { type KeyInfo, keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/store.ts";
+import { keyBudgetNow } from "../store/usage/spending.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
@@ -189,7 +190,7 @@ function shown(row: KeyInfo) {
     key: `${row.prefix}…${row.lastFour}`,
     rpm: row.rpm,
     budget_usd: usd(row.budgetMicros),
-    spent_usd: usd(row.spentMicros),
+    spent_usd: usd(keyBudgetNow(row, nowMs())?.spentMicros ?? row.spentMicros),
     budget_period_seconds: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / 1000,
     expires_at: isoTime(row.expiresAtMs),
     revoked_at: isoTime(row.revokedAtMs),

@@ -80,10 +80,9 @@ export interface KeyView {
   readonly budget_usd: number | null;
   readonly spent_usd: number | null;
   readonly budget_period_days: number | null;
-  /**
-   * Models that the key may use but its budget cannot count, since their prices are not known; empty for a key without
-   * a budget.
-   */
+  /** When the budget renews; null: never, or with the first request after it was set. */
+  readonly budget_resets_at: string | null;
+  /** Models that the key may use but its budget cannot count, since their prices are not known. */
   readonly unpriced: readonly string[];
   /** Counts of the last seven days (UTC), today last; empty when an operator lists the keys of another account. */
   readonly requests_by_day: readonly number[];

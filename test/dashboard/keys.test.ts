@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
+import { spend } from "./spent.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
 
 let app: AccountsApp;
@@ -174,6 +175,7 @@ test.skipIf(CHROMIUM === undefined)(
     await page.getByRole("button", { name: "Create key" }).click();
     await page.getByText("The budget does not cover dark (no price is known).").waitFor();
     await page.getByText("Not held: dark (no price is known).").waitFor();
+    await page.locator(".budget", { hasText: "$0 of $1.00" }).locator("svg").waitFor();
     await page.goto(`${app.app.url}/dashboard/account`);
     await page.getByText("$2.00 per day, all keys together").waitFor();
     expect(complaints).toEqual([]);
@@ -235,4 +237,17 @@ test("a rotated key works beside its successor for the time that was chosen", as
   expect((await thief.post(`/keys/${next.id}/rotate`)).json.error.code).toBe("key_not_found");
   const { data } = (await holder.get("/events")).json;
   expect(data.map(({ event }: { event: string }) => event)).toContain("key_rotated");
+});
+
+test("what is spent of a budget is that of its current period, with the time at which it renews", async () => {
+  const { json } = await client.post("/keys", { name: "spender", budget_usd: 1.5, budget_period_days: 1 });
+  const listed = async () => (await client.get("/keys")).json.data.find(({ id }: { id: string }) => id === json.id);
+  const { created_at } = await listed();
+  const accountId = (await client.get("/session")).json.profile.id;
+  const after = (days: number) => new Date(Date.parse(created_at) + days * 86_400_000).toISOString();
+  expect(await listed()).toMatchObject({ spent_usd: 0, budget_resets_at: after(1) });
+  await spend(app, 0, { accountId, keyId: json.id, status: 200, costMicros: 1_000_000 });
+  expect((await listed()).spent_usd).toBe(1);
+  app.clock.advance(86_400_000);
+  expect(await listed()).toMatchObject({ spent_usd: 0, budget_resets_at: after(2) });
 });

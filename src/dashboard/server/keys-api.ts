@@ -11,6 +11,7 @@ import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import { HOUSE_KEY, type KeyChange, type KeyInfo, type KeyStore, type NewKey } from "../../store/access/keys.ts";
 import { dayOf } from "../../store/usage/record.ts";
+import { keyBudgetNow } from "../../store/usage/spending.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { BudgetView, KeyView, RotatedKey } from "../contract.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
@@ -220,28 +221,28 @@ export function budgetView(budget: AccountBudget | undefined): BudgetView | null
 }
 
 /** Converts the keys of an account into the form that pages show. */
-export function keyViewer(deps: Pick<KeysApiDeps, "unpriced">, { tier }: Pick<Account, "tier">) {
+export function keyViewer(deps: Pick<KeysApiDeps, "unpriced" | "clock">, { tier }: Pick<Account, "tier">) {
   // Computed at most once, since it is the same for every key, and only if a key has a budget.
   let unpriced: readonly string[] | undefined;
   return (row: KeyInfo): KeyView => {
-    if (row.budgetMicros === null) return keyView(row, []);
+    if (row.budgetMicros === null) return keyView(row, { unpriced: [], nowMs: 0 });
     unpriced ??= deps.unpriced(tier);
-    return keyView(
-      row,
-      unpriced.filter((id) => keyMayUse(row.models, { id })),
-    );
+    const unheld = unpriced.filter((id) => keyMayUse(row.models, { id }));
+    return keyView(row, { unpriced: unheld, nowMs: deps.clock.now() });
   };
 }
 
-function keyView(row: KeyInfo, unpriced: readonly string[]): KeyView {
+function keyView(row: KeyInfo, { unpriced, nowMs }: { unpriced: readonly string[]; nowMs: number }): KeyView {
+  const budget = keyBudgetNow(row, nowMs);
   return {
     id: row.id,
     name: row.name,
     key: `${row.prefix}…${row.lastFour}`,
     rpm: row.rpm,
     budget_usd: usd(row.budgetMicros),
-    spent_usd: row.budgetMicros === null ? null : usd(row.spentMicros),
+    spent_usd: usd(budget?.spentMicros ?? null),
     budget_period_days: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / DAY_MS,
+    budget_resets_at: isoTime(budget?.resetsAtMs ?? null),
     unpriced,
     requests_by_day: [],
     expires_at: isoTime(row.expiresAtMs),

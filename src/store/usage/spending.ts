@@ -43,6 +43,29 @@ export function resetsAtMs({ periodMs, windowStartMs }: SpendingWindow, nowMs: n
   return windowStartMs + Math.max(1, windows) * periodMs;
 }
 
+/** The budget of a key as it is stored. */
+interface KeyBudgetRow {
+  readonly budgetMicros: number | null;
+  readonly budgetPeriodMs: number | null;
+  readonly budgetWindowStartMs: number | null;
+  readonly spentMicros: number;
+}
+
+/** What is spent of a key's budget in the current window, and when the next one begins; undefined without a budget. */
+export function keyBudgetNow(
+  {
+    budgetMicros: limitMicros,
+    budgetPeriodMs: periodMs,
+    budgetWindowStartMs: windowStartMs,
+    spentMicros,
+  }: KeyBudgetRow,
+  nowMs: number,
+): { readonly spentMicros: number; readonly resetsAtMs: number | null } | undefined {
+  if (limitMicros === null) return undefined;
+  const window = { limitMicros, periodMs, windowStartMs, spentMicros };
+  return { spentMicros: limitMicros - leftMicros(window, nowMs), resetsAtMs: resetsAtMs(window, nowMs) };
+}
+
 function hasEnded({ periodMs, windowStartMs }: SpendingWindow, atMs: number): boolean {
   return periodMs !== null && windowStartMs !== null && atMs >= windowStartMs + periodMs;
 }

@@ -6,7 +6,7 @@ import type { KeyView, Listing } from "../../contract.ts";
 import { call } from "../api.ts";
 import { forget, recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
-import { periodText } from "../parts/budget.tsx";
+import { KeyBudget } from "../parts/budget.tsx";
 import { confirmed } from "../parts/confirm.tsx";
 import { EndDebug } from "../parts/end-debug.tsx";
 import { focusBack } from "../parts/focus.ts";
@@ -14,7 +14,7 @@ import { Badge, Empty, Notice, say } from "../parts/notice.tsx";
 import { choose as select } from "../parts/span.tsx";
 import { Spark } from "../parts/spark.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { exactTime, usd, When } from "../parts/time.tsx";
+import { exactTime, When } from "../parts/time.tsx";
 import { Title } from "../parts/title.tsx";
 import { query } from "../router.ts";
 import { profile } from "../session.ts";
@@ -152,6 +152,7 @@ export function KeyTable({ keys, path, changed, revoke, choose }: KeyTableProps)
       cell: (key) => (
         <>
           {limitsOf(key)}
+          <KeyBudget of={key} />
           {key.unpriced.length > 0 && <p class="hint">Not held: {unpricedText(key.unpriced)}.</p>}
         </>
       ),
@@ -224,14 +225,11 @@ function State({ of: key }: { of: KeyView }) {
 
 function limitsOf(key: KeyView): string {
   const limits = key.rpm === null ? [] : [`${key.rpm}/min`];
-  if (key.budget_usd !== null) {
-    limits.push(`${usd(key.spent_usd ?? 0)} of ${usd(key.budget_usd)}${periodText(key.budget_period_days)}`);
-  }
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
   if (key.no_store) limits.push("keeps nothing");
   if (isDebugged(key)) limits.push(`debugged until ${exactTime(key.debug_until)}`);
   if (key.passthrough) limits.push("every provider path");
-  return limits.join(" · ") || "Plan limit";
+  return limits.join(" · ") || (key.budget_usd === null ? "Plan limit" : "");
 }
 
 /** Asks for confirmation, revokes the key below `path`, and reports it. */

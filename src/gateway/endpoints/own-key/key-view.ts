@@ -3,7 +3,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import { isoTime } from "../../../base/iso-time.ts";
 import type { KeyInfo } from "../../../store/access/keys.ts";
-import { leftMicros, resetsAtMs } from "../../../store/usage/spending.ts";
+import { keyBudgetNow } from "../../../store/usage/spending.ts";
 import type { Caller } from "../../admission/caller.ts";
 
 const MICROS_PER_USD = 1_000_000;
@@ -69,7 +69,7 @@ export function ownKeyView(
     rpm: caller.rpm ?? planRpm,
     budget: row.budgetMicros === null ? null : row.budgetMicros / MICROS_PER_USD,
     spent: spent / MICROS_PER_USD,
-    resets_at: isoTime(nextPeriodMs(row, clock)),
+    resets_at: isoTime(keyBudgetNow(row, clock.now())?.resetsAtMs ?? null),
     expires_at: isoTime(row.expiresAtMs),
     debug_until: isoTime(debuggedUntilMs(row, clock.now())),
     models: row.models ?? ["*"],
@@ -78,19 +78,9 @@ export function ownKeyView(
 
 /** The spending in the current period, with amounts that are not yet written to the database; undefined without a budget. */
 function spentMicros({ budgets }: Pick<Caller, "budgets">, row: KeyInfo, clock: Clock): number | undefined {
-  const { budgetMicros: limitMicros } = row;
-  if (limitMicros === null) return undefined;
-  const met = budgets?.find(({ of }) => of === "key");
-  if (met !== undefined) return limitMicros - met.leftMicros();
-  const { budgetPeriodMs: periodMs, budgetWindowStartMs: windowStartMs } = row;
-  return limitMicros - leftMicros({ limitMicros, periodMs, windowStartMs, spentMicros: row.spentMicros }, clock.now());
-}
-
-/** When the next period of the budget begins. */
-function nextPeriodMs({ budgetMicros, budgetPeriodMs, budgetWindowStartMs, spentMicros }: KeyInfo, clock: Clock) {
-  if (budgetMicros === null) return null;
-  const [limitMicros, periodMs, windowStartMs] = [budgetMicros, budgetPeriodMs, budgetWindowStartMs];
-  return resetsAtMs({ limitMicros, periodMs, windowStartMs, spentMicros }, clock.now());
+  const met = row.budgetMicros === null ? undefined : budgets?.find(({ of }) => of === "key");
+  if (row.budgetMicros !== null && met !== undefined) return row.budgetMicros - met.leftMicros();
+  return keyBudgetNow(row, clock.now())?.spentMicros;
 }
 
 /** Until when requests and answers of the key are stored; null if nothing is stored. */
