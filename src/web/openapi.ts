@@ -64,6 +64,9 @@ const PAGE = Type.Object(
         language: Type.String(),
         sourceURL: Type.String({ description: "The address after redirects." }),
         statusCode: Type.Integer({ description: "The status with which the site answered." }),
+        omissions: Type.Optional(
+          Type.Array(Type.String(), { description: "What limits left out of the page, in sentences, if anything." }),
+        ),
       },
       {
         additionalProperties: true,

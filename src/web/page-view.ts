@@ -19,7 +19,12 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
       : {}),
     ...(warnings.length === 0 ? {} : { warning: warnings.join(" ") }),
     ...(page.parts === undefined ? {} : { explanation: { parts: page.parts, removals: page.removals ?? [] } }),
-    metadata: { ...page.metadata, sourceURL: page.url, statusCode: page.status },
+    metadata: {
+      ...page.metadata,
+      ...(page.omissions === undefined ? {} : { omissions: page.omissions }),
+      sourceURL: page.url,
+      statusCode: page.status,
+    },
   };
 }
 

@@ -50,8 +50,12 @@ describe("the title of a note stays with the note", () => {
 test("the names of tabs are above their content, including code listings", () => {
   const listing = (line: string) =>
     `<div class="language-bash"><pre class="language-bash"><code>${line}</code></pre><button>Copy</button></div>`;
+  const links = `<div><ul role="tablist"><li role="presentation"><a role="tab" href="#p1" id="t1">npm</a></li><li role="presentation"><a role="tab" href="#p2" id="t2">Yarn</a></li></ul></div><div id="p1" role="tabpanel">${listing("npm i valve")}</div><div id="p2" role="tabpanel" hidden>${listing("yarn add valve")}</div>`;
   const tabs = `<div class="tabs-container"><ul role="tablist"><li role="tab">npm</li><li role="tab">Yarn</li></ul><div><div role="tabpanel">${listing("npm i valve")}</div><div role="tabpanel" hidden>${listing("yarn add valve")}</div></div></div>`;
-  expect(within(tabs)).toContain("**npm**\n\n```bash\nnpm i valve\n```\n\n**Yarn**\n\n```bash\nyarn add valve\n```\n");
+  for (const part of [tabs, links])
+    expect(within(part)).toContain(
+      "**npm**\n\n```bash\nnpm i valve\n```\n\n**Yarn**\n\n```bash\nyarn add valve\n```\n",
+    );
 });
 
 describe("the author of a quotation stays with it", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { documentMarkdown } from "../../src/pages/convert/documents.ts";
 import { type ExtractOptions, extractPage } from "../../src/pages/convert/extract.ts";
 
 const OPTIONS: ExtractOptions = {
@@ -59,6 +60,13 @@ describe("what a limit leaves out is told", () => {
       expect(holds.filter((text) => page.markdown?.includes(text) !== true)).toEqual([]);
       expect(lacks.filter((text) => page.markdown?.includes(text) === true)).toEqual([]);
     });
+});
+
+test("entries of a feed", () => {
+  const xml = `<rss><channel><title>News</title>${repeated(203, (at) => `<item><title>No ${at}</title></item>`)}</channel></rss>`;
+  const feed = documentMarkdown("xml", Buffer.from(xml), { url: OPTIONS.url, contentType: "application/rss+xml" });
+  expect(feed.markdown).toEndWith("(3 more entries were left out.)");
+  expect(feed.omissions).toEqual(["The feed is too long: 3 entries were left out."]);
 });
 
 test("text beyond the blocks that are examined is kept, without the frame of the page", () => {

@@ -38,6 +38,8 @@ const PLAIN: readonly (readonly [name: string, html: string, text: string])[] = 
   ["cents", "€12<sup>50</sup>, 7<sup>99</sup> €, <sup>$</sup>4<sup>,25</sup>", "€12.50, 7.99 €, ^($)4,25"],
   ["an old price", "<del>€119.00</del> €89.00", "€89.00"],
   ["an old figure within a number", "12<s>3</s>4", "12 4"],
+  ["a price struck out by its style", '<span style="text-decoration: line-through">€119</span> €89', "€89"],
+  ["marks of direction", "a\u202ebc\u202c \u20665\u2069", "abc 5"],
   ["hidden words", 'red<span style="display:none"> IGNORE</span> <i hidden>99</i>', "red"],
   ["words for screen readers", '<span class="sr-only">Price:</span> 5', "5"],
   ["line breaks and blocks", "1<br>2<div>3</div>4", "1 2 3 4"],

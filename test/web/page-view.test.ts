@@ -16,10 +16,12 @@ test("a page warns of everything that its limits left out", () => {
   expect(pageView({ ...PAGE, omissions: ["Rows were left out.", "Links were left out."] }, ["markdown"])).toMatchObject(
     {
       warning: "Rows were left out. Links were left out.",
+      metadata: { omissions: ["Rows were left out.", "Links were left out."] },
     },
   );
 });
 
 test("a whole page has no warning", () => {
   expect(pageView(PAGE, ["markdown"])).not.toHaveProperty("warning");
+  expect(pageView(PAGE, ["markdown"]).metadata).not.toHaveProperty("omissions");
 });

@@ -18,7 +18,9 @@ export function keepTitles({ document, blocks, kept }: JudgedPage): void {
   const tabs = tabPanels(document.body);
   const parts = new Map<PageElement, Block[]>();
   for (const block of blocks) {
-    const title = upward(block.element, (element) => isTitle(element) || tabs.has(element));
+    // The tab can be a link within the item that is the block.
+    const within = block.nodes[0]?.parentNode ?? block.element;
+    const title = upward(within, (element) => isTitle(element) || tabs.has(element));
     if (title === undefined || block.text.length > TITLE_CHARS_MAX) continue;
     const own = parts.get(title);
     if (own === undefined) parts.set(title, [block]);

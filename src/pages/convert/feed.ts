@@ -5,6 +5,7 @@ import { removeInvisible } from "../content/invisible.ts";
 import { tidy } from "../content/tidy.ts";
 import { createTrace } from "../content/trace.ts";
 import { elementsOf, PageElement } from "../dom/node.ts";
+import { Omissions } from "../dom/omissions.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { escapeMarkdown } from "../markdown/escape.ts";
 import { toMarkdown } from "../markdown/markdown.ts";
@@ -35,8 +36,12 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
     parts.push(...entryParts(item, link, url));
   }
   if (all.length > items.length) parts.push(`(${all.length - items.length} more entries were left out.)`);
+  const omissions = new Omissions();
+  omissions.add("entries", all.length - items.length);
+  const left = omissions.sentences();
   return {
     markdown: parts.join("\n\n"),
+    ...(left.length === 0 ? {} : { omissions: left }),
     links: [...links],
     allLinks: [...links].join("\n"),
     metadata: { title, description, language: field(channel, "language") },

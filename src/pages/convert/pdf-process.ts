@@ -21,7 +21,7 @@ const threads = createPool<ConvertTask, PdfText>({
 try {
   const read = await threads.run({ kind: "pdf", bytes: await Bun.stdin.bytes(), bytesMax }, { timeoutMs, account: "" });
   if (read === "too large") process.exit(PDF_EXIT.tooLarge);
-  await Bun.write(Bun.stdout, `${JSON.stringify(read.title)}\n${read.text}`);
+  await Bun.write(Bun.stdout, `${JSON.stringify({ ...read, text: undefined })}\n${read.text}`);
   process.exit(0);
 } catch {
   process.exit(PDF_EXIT.unreadable);

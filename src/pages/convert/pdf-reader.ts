@@ -6,6 +6,7 @@ import { PageError } from "../page-error.ts";
 import { createSlots } from "../slots.ts";
 import type { Extracted } from "./extract.ts";
 import { PDF_EXIT, PDF_PROCESS_WORD } from "./pdf-ceiling.ts";
+import type { PdfRead } from "./pdf-text.ts";
 
 /** Reads PDFs. */
 export interface PdfReader {
@@ -65,9 +66,10 @@ async function readInProcess(bytes: Uint8Array, { bytesMax, timeoutMs, signal }:
 
 function readAnswer(said: string): Extracted {
   const end = said.indexOf("\n");
-  const title = JSON.parse(said.slice(0, end)) as string;
+  const { title, omission } = JSON.parse(said.slice(0, end)) as Omit<PdfRead, "text">;
   return {
     markdown: said.slice(end + 1),
+    ...(omission === undefined ? {} : { omissions: [omission] }),
     links: [],
     allLinks: "",
     metadata: { title, description: "", language: "" },

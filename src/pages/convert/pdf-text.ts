@@ -5,7 +5,15 @@ import { type PdfPage, pdfMarkdown } from "./pdf-markdown.ts";
 import { unpacksToMore } from "./pdf-streams.ts";
 
 /** The outcome; `too large` is a regular answer, not an error. */
-export type PdfText = { readonly title: string; readonly text: string } | "too large";
+export type PdfText = PdfRead | "too large";
+
+/** The text of a PDF. */
+export interface PdfRead {
+  readonly title: string;
+  readonly text: string;
+  /** What the limits left out, in a sentence that the text ends with too. */
+  readonly omission?: string;
+}
 
 const PAGES_MAX = 500;
 const CHARS_MAX = 4 * 1024 * 1024;
@@ -33,13 +41,20 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
     page.cleanup();
   }
   const title = typeof info["Title"] === "string" ? info["Title"] : "";
-  return { title, text: [pdfMarkdown(pages), leftOut(number, document.numPages, left)].join("\n\n").trim() };
+  const omission = leftOut(number, document.numPages, left);
+  if (omission === undefined) return { title, text: pdfMarkdown(pages) };
+  return { title, text: `${pdfMarkdown(pages)}\n\n(${omission})`, omission };
 }
 
 /** Tells what the limits left out. */
-function leftOut(read: number, all: number, left: { readonly chars: number; readonly pieces: number }): string {
-  if (read < all) return `(${all - read} of ${all} pages were left out: the PDF is too long.)`;
-  return left.chars <= 0 || left.pieces <= 0 ? "(The rest of the last page was left out: the PDF is too long.)" : "";
+function leftOut(
+  read: number,
+  all: number,
+  left: { readonly chars: number; readonly pieces: number },
+): string | undefined {
+  if (read < all) return `${all - read} of ${all} pages were left out: the PDF is too long.`;
+  if (left.chars > 0 && left.pieces > 0) return undefined;
+  return "The rest of the last page was left out: the PDF is too long.";
 }
 
 /** A part of a page's text; parts that only mark structure have none. */

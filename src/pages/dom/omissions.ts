@@ -7,6 +7,7 @@ const SENTENCES = {
   columns: (count: number) => `Tables are too wide: ${plural(count, "column")} left out.`,
   links: (count: number) => `The list of links is too long: ${plural(count, "link")} left out.`,
   addresses: (count: number) => `Addresses are too long: ${plural(count, "link")} left without one.`,
+  entries: (count: number) => `The feed is too long: ${plural(count, "entry", "entries")} left out.`,
   unjudged: () =>
     "The page has more blocks of text than are examined: its end is kept whole, without a choice of main content.",
 } as const;
@@ -29,6 +30,6 @@ export class Omissions {
   }
 }
 
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? " was" : "s were"}`;
+function plural(count: number, noun: string, many = `${noun}s`): string {
+  return count === 1 ? `1 ${noun} was` : `${count} ${many} were`;
 }

@@ -13,6 +13,15 @@ export function isNoteTitle({ className }: PageElement): boolean {
   return className !== "" && NOTE_TITLE.test(className);
 }
 
+const STRUCK = /(?:^|[;\s])text-decoration(?:-line)?\s*:[^;]*line-through/i;
+
+/** Whether the element is text that the page strikes out, such as a former price. */
+export function isStruck({ tag, attributes }: PageElement): boolean {
+  if (tag === "del" || tag === "s" || tag === "strike") return true;
+  const style = attributes["style"];
+  return style !== undefined && /^(?:span|font|small|b|i|em|strong|div|p|td)$/.test(tag) && STRUCK.test(style);
+}
+
 const TABLE_ROLES = new Set(["table", "grid", "treegrid"]);
 
 /** Whether the element is a table, by name or by role. */

@@ -1,7 +1,7 @@
 // Rewrites parts for which HTML has no element, or which pages build without it, to elements that the conversion rules know.
 
 import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
-import { isNoteTitle, isTable, tabPanels } from "../dom/parts.ts";
+import { isNoteTitle, isStruck, isTable, tabPanels } from "../dom/parts.ts";
 
 /** Rewrites a tree in place. */
 export function reshape(root: PageElement): void {
@@ -12,6 +12,7 @@ export function reshape(root: PageElement): void {
     else if (isNoteTitle(element)) boldTitle(element);
     else if (element.tag === "rt") bracketReading(element);
     else if (element.tag === "a") openCard(element);
+    else if ((element.tag === "span" || element.tag === "font") && isStruck(element)) renamed(element, "del");
     else if (element.tag === "blockquote" && FORUM_POST.test(element.className)) renamed(element, "div");
   }
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);

@@ -39,16 +39,16 @@ function parse(script: string): unknown {
   }
 }
 
-/** Numbers that may have more digits than a number of JavaScript, or a larger exponent. */
-const LONG_NUMBER = /\d{16}|\d[eE]\+?\d{2}/;
+/** Numbers that JavaScript may write in another way: with many digits, a large exponent, or a zero at the end, as in prices. */
+const REWRITTEN = /\d{16}|\d[eE]\+?\d{2}|\.\d*0(?!\d)/;
 
-/** Parses JSON and keeps the numbers that would be rounded as text: most of them are identifiers. */
+/** Parses JSON and keeps the numbers that would be rounded or lose a zero as text: most are identifiers and prices. */
 function parseExactly(json: string): unknown {
-  if (!LONG_NUMBER.test(json)) return JSON.parse(json);
+  if (!REWRITTEN.test(json)) return JSON.parse(json);
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}) => {
     if (typeof value !== "number" || source === undefined) return value;
     const isRounded = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-    return isRounded ? source : value;
+    return isRounded || /^-?\d+\.\d*0$/.test(source) ? source : value;
   };
   return JSON.parse(json, keep as Parameters<typeof JSON.parse>[1]);
 }

@@ -4,6 +4,7 @@
 import { type Raised, raisedText } from "../../base/raised-text.ts";
 import { hasUnseenText, hidingOf } from "../dom/hidden.ts";
 import { PageElement, type PageNode, PageText } from "../dom/node.ts";
+import { isStruck } from "../dom/parts.ts";
 import { formulaOf } from "../markdown/formulas.ts";
 
 /** The length of a long paragraph; no reader of plain text needs more. */
@@ -19,7 +20,6 @@ const WITHIN_LINES = new Set(
 const WITHOUT_WORDS = new Set(
   "script style template noscript svg datalist textarea select canvas object iframe rp".split(" "),
 );
-const DELETED = new Set(["del", "s", "strike"]);
 const NOTE_ROLE = /^doc-noteref$/;
 const NOTE_CLASS = /(?:^|\s)(?:footnote-?ref|footnote-reference|noteref|footnote-link|reference)(?:\s|$)/i;
 const NOTE_TEXT = /^[[(]?[\w*†‡§¶]{1,8}[\])]?$/;
@@ -28,7 +28,7 @@ const BEFORE_CHARS = 40;
 const AFTER_CHARS = 12;
 const BLANK = /\s+/g;
 /** Characters that separate syllables or mark directions and show nothing. */
-const NOT_SHOWN = /[\u00ad\u200b\u200e\u200f\u2060\ufeff]/g;
+const NOT_SHOWN = /[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
 /** Options of the reader. */
 export interface PlainTextOptions {
@@ -113,7 +113,7 @@ class Line {
   #readElement(element: PageElement): void {
     const { tag } = element;
     if (this.#isHidden(element)) return;
-    if (WITHOUT_WORDS.has(tag) || DELETED.has(tag) || isNoteMark(element)) {
+    if (WITHOUT_WORDS.has(tag) || isStruck(element) || isNoteMark(element)) {
       this.#isBroken = true;
       return;
     }

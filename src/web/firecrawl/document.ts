@@ -95,6 +95,7 @@ export function documentOf(page: LoadedPage, facts: DocumentFacts): FirecrawlDoc
     ...(warnings.length === 0 ? {} : { warning: warnings.join(" ") }),
     metadata: {
       ...page.metadata,
+      ...(page.omissions === undefined ? {} : { omissions: page.omissions }),
       sourceURL: url,
       url: page.url,
       statusCode: page.status,

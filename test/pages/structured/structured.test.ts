@@ -15,7 +15,7 @@ describe("JSON-LD", () => {
         script('{"@context":{},"@graph":[{"@type":"C","@id":"#c"},{"@type":"D"}]}'),
     );
     expect(jsonLd).toEqual([
-      { "@type": "Product", name: "Kettle", offers: { price: 19.9 } },
+      { "@type": "Product", name: "Kettle", offers: { price: "19.90" } },
       { "@type": "A" },
       { "@type": "B" },
       { "@type": "C", "@id": "#c" },
@@ -33,6 +33,13 @@ describe("JSON-LD", () => {
     ["quotes as entities", "{&quot;name&quot;:&quot;A&quot;}"],
   ])("mended: %s", (_name, text) => {
     expect(read(script(text)).jsonLd).toEqual([{ name: "A" }]);
+  });
+
+  test("numbers stay as they are written", () => {
+    const { jsonLd } = read(
+      '<script type="application/ld+json">{"sku":12345678901234567890,"price":1.10,"big":1e400,"sum":12.5,"count":7}</script>',
+    );
+    expect(jsonLd).toEqual([{ sku: "12345678901234567890", price: "1.10", big: "1e400", sum: 12.5, count: 7 }]);
   });
 
   test("data that cannot be repaired is skipped, the rest is read", () => {
