@@ -105,6 +105,11 @@ const MATHML: readonly Case[] = [
     "$\\bar{x}\\underline{y}\\overset{\\text{def}}{a}f'$",
   ],
   [
+    "an accent that is a letter's own mark, and a symbol marked as upright",
+    math("<mover><mi>y</mi><mo>ˉ</mo></mover><mi mathvariant='normal'>∇</mi><mi mathvariant='normal'>d</mi><mi>x</mi>"),
+    "$\\bar{y}\\nabla\\mathrm{d}x$",
+  ],
+  [
     "cases",
     math(
       "<mo>{</mo><mtable><mtr><mtd><mn>1</mn></mtd><mtd><mtext>if so</mtext></mtd></mtr><mtr><mtd><mn>0</mn></mtd><mtd><mtext>else</mtext></mtd></mtr></mtable>",

@@ -101,7 +101,9 @@ function identifier(element: PageElement): string {
   const variant = VARIANTS.get(element.attributes["mathvariant"] ?? "");
   if (FUNCTIONS.has(name)) return `\\${name}`;
   const shown = symbols(name);
-  if (variant !== undefined) return `${variant}{${shown}}`;
+  // A symbol such as nabla is upright of itself.
+  const isUpright = variant === "\\mathrm" && !/^\p{L}/u.test(name);
+  if (variant !== undefined && !isUpright) return `${variant}{${shown}}`;
   return [...name].length > 1 && /^[\p{L}\p{N} .-]+$/u.test(name) ? `\\mathrm{${shown}}` : shown;
 }
 

@@ -17,6 +17,7 @@ export const OVER: ReadonlyMap<string, string> = new Map([
   ["˜", "\\tilde"],
   ["~", "\\tilde"],
   ["¯", "\\bar"],
+  ["ˉ", "\\bar"],
   ["‾", "\\overline"],
   ["―", "\\overline"],
   ["_", "\\overline"],
