@@ -1,7 +1,6 @@
-// The built-in speech model. Every letter becomes a short sound: vowels sound like a voice, consonants like noise. It says
-// nothing, but it is a real recording of the right length, as WAV or as bare samples for `pcm`.
+// The built-in speech model. Every letter becomes a short tone of its own pitch. It says nothing, but it is a real recording of
+// the right length, as WAV or as bare samples for `pcm`.
 
-import { entryOf } from "../../base/json-object.ts";
 import { countTokens } from "../../tokens/count.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,19 +10,7 @@ const RATE = 24_000;
 const LETTER_SECONDS = 0.08;
 const PAUSE_SECONDS = 0.24;
 const LOUDNESS = 9000;
-/** The pitch of the voice in hertz. */
-const PITCH = 120;
 const FASTEST = 4;
-
-/** The two strongest tones of each vowel in hertz. */
-const VOWELS: Readonly<Record<string, readonly [number, number]>> = {
-  a: [800, 1200],
-  e: [450, 2000],
-  i: [300, 2300],
-  o: [450, 900],
-  u: [320, 800],
-  y: [300, 1800],
-};
 
 /** Answers a request for speech. */
 export function demoSpeech({ input, speed, response_format: format, stream_format: streams }: Json): Response {
@@ -64,19 +51,11 @@ function soundsOf(text: string, speed: number): Sound[] {
 function samplesOf({ letter, samples }: Sound): Buffer {
   const out = Buffer.alloc(samples * 2);
   if (!/[\p{L}\p{N}]/u.test(letter)) return out;
-  const vowel = entryOf(VOWELS, letter);
-  // The same letter always has the same sound.
-  let noise = letter.codePointAt(0) ?? 1;
+  const hertz = 200 + 20 * ((letter.codePointAt(0) ?? 0) % 32);
   for (let at = 0; at < samples; at++) {
-    const phase = (2 * Math.PI * at) / RATE;
-    noise = (noise * 1_103_515_245 + 12_345) % 2 ** 31;
-    const value =
-      vowel === undefined
-        ? (noise / 2 ** 30 - 1) * 0.3
-        : 0.4 * Math.sin(PITCH * phase) + 0.4 * Math.sin(vowel[0] * phase) + 0.2 * Math.sin(vowel[1] * phase);
-    // Each sound begins and ends softly, so that there are no clicks.
+    // Each tone begins and ends softly, so that there are no clicks.
     const fade = Math.min(1, Math.min(at, samples - at) / (0.15 * samples));
-    out.writeInt16LE(Math.round(value * fade * LOUDNESS), at * 2);
+    out.writeInt16LE(Math.round(Math.sin((2 * Math.PI * hertz * at) / RATE) * fade * LOUDNESS), at * 2);
   }
   return out;
 }
