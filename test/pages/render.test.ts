@@ -7,7 +7,7 @@ import { createBrowser, type SharedBrowser } from "../../src/pages/browser/brows
 import { LOCAL_EGRESS } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type Renderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import { CHROMIUM } from "../support/browser.ts";
+import { BROWSERS, CHROMIUM } from "../support/browser.ts";
 import { whileSteady } from "../support/real-time.ts";
 import { html, script, shown } from "./render-pages.ts";
 
@@ -42,12 +42,7 @@ beforeAll(async () => {
   secret = `127.0.0.1:${canary.port}`;
   site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
   base = `http://127.0.0.1:${site.port}`;
-  const guard = createAddressGuard(
-    { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
-    createResolve(),
-  );
-  browser = createBrowser({ executable: "", endpoint: "" });
-  renderer = createRenderer({ browser, guard, pagesMax: 2, egress: LOCAL_EGRESS });
+  use("");
 });
 beforeEach(() => {
   touched = [];
@@ -58,6 +53,16 @@ afterAll(async () => {
   canary.stop(true);
   peers.close();
 });
+
+/** The pages after this are shown by this browser. */
+function use(executable: string): void {
+  const guard = createAddressGuard(
+    { allowPrivateNetworks: false, allowHosts: [`127.0.0.1:${site.port}`], ports: [] },
+    createResolve(),
+  );
+  browser = createBrowser({ executable, endpoint: "" });
+  renderer = createRenderer({ browser, guard, pagesMax: 2, egress: LOCAL_EGRESS });
+}
 
 function answer(request: Request): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
@@ -251,23 +256,6 @@ describe.skipIf(CHROMIUM === undefined)("limits", () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)("outgoing requests", () => {
-  test("nothing a page loads reaches a private address", async () => {
-    const { html } = await render("/attack");
-    expect(html).toContain("attack");
-    expect(touched).toEqual([]);
-  }, 60_000);
-  for (const [name, path] of [
-    ["a script that goes there", () => `/go?url=http://${secret}/`],
-    ["a redirect", () => `/redirect?url=http://${secret}/`],
-    ["another spelling", () => `/go?url=http://localhost:${canary.port}/`],
-    ["a refresh", () => `/refresh?url=http://${secret}/`],
-    ["a cloud's metadata service", () => "/go?url=http://169.254.169.254/latest/meta-data/"],
-    ["a redirect after many refusals", () => `/many?url=http://${secret}/`],
-  ] as const)
-    test(`${name} is refused`, async () => {
-      expect(await failure(render(path()))).toBeInstanceOf(BlockedAddress);
-      expect(touched).toEqual([]);
-    }, 60_000);
   test("an unreachable address is an error", async () => {
     const dead = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("x") });
     const address = `127.0.0.1:${dead.port}`;
@@ -331,4 +319,29 @@ describe.skipIf(CHROMIUM === undefined)("failures", () => {
     stop.abort(new Error("gone"));
     expect(await pending).toBe("gone");
   }, 60_000);
+});
+
+describe.skipIf(CHROMIUM === undefined).each(BROWSERS)("private addresses, from %s", (executable) => {
+  beforeAll(async () => {
+    if (executable === CHROMIUM) return;
+    await renderer.close();
+    use(executable);
+  });
+  test("nothing a page loads reaches a private address", async () => {
+    const { html } = await render("/attack");
+    expect(html).toContain("attack");
+    expect(touched).toEqual([]);
+  }, 60_000);
+  for (const [name, path] of [
+    ["a script that goes there", () => `/go?url=http://${secret}/`],
+    ["a redirect", () => `/redirect?url=http://${secret}/`],
+    ["another spelling", () => `/go?url=http://localhost:${canary.port}/`],
+    ["a refresh", () => `/refresh?url=http://${secret}/`],
+    ["a cloud's metadata service", () => "/go?url=http://169.254.169.254/latest/meta-data/"],
+    ["a redirect after many refusals", () => `/many?url=http://${secret}/`],
+  ] as const)
+    test(`${name} is refused`, async () => {
+      expect(await failure(render(path()))).toBeInstanceOf(BlockedAddress);
+      expect(touched).toEqual([]);
+    }, 60_000);
 });

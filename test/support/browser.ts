@@ -6,6 +6,14 @@ import { findBrowser } from "../../src/pages/browser/browser.ts";
 /** Tests of pages are skipped if this is undefined. */
 export const CHROMIUM = findBrowser("");
 
+/**
+ * The browser that the program takes, and beside a headless shell one with windows too: only that one has pop-ups, an interface and
+ * connections of its own.
+ */
+export const BROWSERS: readonly string[] = [
+  ...new Set([CHROMIUM ?? "none", Bun.which("chromium") ?? Bun.which("google-chrome") ?? CHROMIUM ?? "none"]),
+];
+
 export interface Visitor {
   readonly page: Page;
   readonly context: BrowserContext;
