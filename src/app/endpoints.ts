@@ -4,24 +4,25 @@
 import { ACCOUNT_ENDPOINTS } from "../accounts/routes.ts";
 import { VERSION } from "../base/version.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
-import { DECISION_ENDPOINTS } from "../decisions/openapi.ts";
+import { DECISION_ENDPOINTS } from "../decisions/api/routes.ts";
 import { openApiDocument } from "../docs/document.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/routes.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import { descriptionsOf } from "../http/served-endpoint.ts";
-import { MCP_ENDPOINTS } from "../mcp/openapi.ts";
+import { MCP_ENDPOINTS } from "../mcp/routes.ts";
 import { STATUS_ENDPOINTS } from "../status/routes.ts";
-import { WEB_ENDPOINTS } from "../web/openapi.ts";
+import { FIRECRAWL_ENDPOINTS } from "../web/firecrawl/routes.ts";
+import { WEB_ENDPOINTS } from "../web/routes.ts";
 import { PATHS } from "./paths.ts";
 
 /** All documented endpoints. */
 export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...descriptionsOf([...GATEWAY_ENDPOINTS, ...OWN_KEY, ...CATALOG_ENDPOINTS]),
-  ...DECISION_ENDPOINTS,
-  ...WEB_ENDPOINTS,
-  ...MCP_ENDPOINTS,
+  ...descriptionsOf(DECISION_ENDPOINTS),
+  ...descriptionsOf([...WEB_ENDPOINTS, ...FIRECRAWL_ENDPOINTS]),
+  ...descriptionsOf(MCP_ENDPOINTS),
   ...descriptionsOf(ACCOUNT_ENDPOINTS),
   ...descriptionsOf([...STATUS_ENDPOINTS, ...DOCS_ENDPOINTS]),
 ];

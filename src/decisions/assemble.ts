@@ -11,12 +11,19 @@ import type { EndUsers } from "../gateway/admission/end-users.ts";
 import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
+import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { DecisionStore } from "../store/decisions/decisions.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { warmTokens } from "../tokens/count.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { embeddedCard } from "../upstream/providers/index.ts";
-import { answerSystemone, type DecisionCaller, type DecisionRoutesDeps, decisionRoutes, listed } from "./api/routes.ts";
+import {
+  answerSystemone,
+  DECISION_ENDPOINTS,
+  type DecisionCaller,
+  type DecisionRoutesDeps,
+  listed,
+} from "./api/routes.ts";
 import { Priors } from "./backends/prior.ts";
 import { readCalibrationFile } from "./calibration/file.ts";
 import { DecisionDiscovery } from "./models/discover.ts";
@@ -90,7 +97,7 @@ export function createDecisions(deps: DecisionsDeps) {
   const priors = new Priors({ clock: deps.clock, store: deps.store, warn: deps.warn });
   const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices, priors });
   return {
-    routes: decisionRoutes(routesDeps),
+    routes: endpointRoutes(DECISION_ENDPOINTS, routesDeps),
     /** Answers a request in the format of `/v1/systemone`; `admit` identifies the caller. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
     /** The versions and aliases that can be used, with a limited key only those of its models. */

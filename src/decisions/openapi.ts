@@ -1,8 +1,9 @@
-// The OpenAPI description of the decision endpoints.
+// The descriptions of the decision endpoints, for the documentation alone.
 
 import { Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull } from "../http/endpoint.ts";
+import { anyObject, mapOf, oneOf, orNull } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "invalid_question",
@@ -144,14 +145,10 @@ const LIMITS =
   "All questions are answered or none. State and questions together may have 65,536 tokens, the state with the longest " +
   "question 32,768.";
 
-const SYSTEMONE: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/systemone",
-  id: "decide",
+const SYSTEMONE: NamelessText = {
   group: "Decisions",
   summary: "Answer typed questions with probabilities",
   description: `Yes/no questions, choices and scores about a state, each answered with calibrated probabilities. ${LIMITS} There is no streaming; \`stream\`, \`tools\`, \`system\` and \`thread_id\` are refused.`,
-  access: "counted",
   body: { schema: BODY, examples: { all: EXAMPLE } },
   answer: {
     description: "An answer for each question.",
@@ -185,14 +182,10 @@ const SYSTEMONE: ApiEndpoint = {
   errors: ERRORS,
 };
 
-const NATIVE: ApiEndpoint = {
-  method: "POST",
-  path: "/typesafe/v1/systemone",
-  id: "decideNative",
+const NATIVE: NamelessText = {
   group: "Decisions",
   summary: "The same in TypeSafe's own format",
   description: `For TypeSafe's clients: a score's \`legend\` and \`probabilities\` are keyed by level. ${LIMITS}`,
-  access: "counted",
   body: { schema: BODY, examples: { all: EXAMPLE } },
   answer: {
     description: "An answer for each question.",
@@ -205,14 +198,10 @@ const NATIVE: ApiEndpoint = {
   errors: ERRORS,
 };
 
-const OPENAI: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/decisions",
-  id: "decideOpenai",
+const OPENAI: NamelessText = {
   group: "Decisions",
   summary: "The same in the format of OpenAI's Decisions",
   description: `A list of questions in, a list of answers in the same order out. ${LIMITS}`,
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -284,17 +273,13 @@ const OPENAI: ApiEndpoint = {
   errors: [...ERRORS, "image_input_not_supported"],
 };
 
-/** The endpoints. */
-export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
-  SYSTEMONE,
-  {
-    method: "GET",
-    path: "/v1/systemone/models",
-    id: "listDecisionModels",
-    group: "Decisions",
+/** The descriptions by the names of their operations. */
+export const DECISION_TEXTS = {
+  decide: SYSTEMONE,
+  listDecisionModels: {
+    group: "Decisions" as const,
     summary: "List decision models",
     description: "Versions and aliases that can be used.",
-    access: "key",
     answer: {
       description: "The models.",
       schema: Type.Object(
@@ -306,15 +291,11 @@ export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
       ),
     },
   },
-  NATIVE,
-  {
-    method: "GET",
-    path: "/typesafe/v1/models",
-    id: "listDecisionModelsNative",
-    group: "Decisions",
+  decideNative: NATIVE,
+  listDecisionModelsNative: {
+    group: "Decisions" as const,
     summary: "List decision models in TypeSafe's own format",
     description: "For TypeSafe's clients.",
-    access: "key",
     answer: {
       description: "The models.",
       schema: Type.Object(
@@ -327,5 +308,5 @@ export const DECISION_ENDPOINTS: readonly ApiEndpoint[] = [
       ),
     },
   },
-  OPENAI,
-];
+  decideOpenai: OPENAI,
+};

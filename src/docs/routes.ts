@@ -1,8 +1,6 @@
 // The documentation's addresses: the OpenAPI document, and the manual that renders it and the guides.
 
-import { Type } from "@sinclair/typebox";
-import { anyObject } from "../http/endpoint.ts";
-import type { EndpointText, ServedEndpoint } from "../http/served-endpoint.ts";
+import { describedBy, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import type { Json } from "./schemas.ts";
 
 /** What the endpoints need. */
@@ -24,47 +22,14 @@ const page: Handler = async (deps, { request }) => {
   return manualResponse(request, document, origin);
 };
 
-const pageBody = () => ({ type: "text/html", schema: Type.String() });
-
-const get = (
-  path: string,
-  id: string,
-  handle: Handler,
-  describe: () => Pick<EndpointText, "summary" | "answer" | "parameters" | "otherFailures">,
-): ServedEndpoint<DocsDeps> => ({
-  ...{ method: "GET", path, access: "open", handle },
-  describe: () => ({ id, group: "Status", description: "Needs no key.", ...describe() }),
-});
+const docsText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).DOCS_TEXTS);
 
 /** `/openapi.json`, `/docs` and what is below it. */
 export const DOCS_ENDPOINTS: readonly ServedEndpoint<DocsDeps>[] = [
-  get(
-    "/openapi.json",
-    "getOpenapi",
-    async (deps, { request }) => Response.json(await deps.document(originOf(deps, request))),
-    () => ({
-      summary: "This document",
-      answer: {
-        description: "OpenAPI 3.1, with the address under which it was asked for as its server.",
-        schema: anyObject("An OpenAPI document."),
-      },
-    }),
-  ),
-  get("/docs", "getManual", page, () => ({
-    summary: "The manual",
-    answer: { description: "An overview of guides and reference. Loads nothing from elsewhere.", ...pageBody() },
-  })),
-  get("/docs/*", "getManualPage", page, () => ({
-    summary: "A page of the manual",
-    parameters: [
-      {
-        name: "page",
-        in: "path",
-        schema: Type.String({ description: "As `guides/start` or `api/chat`." }),
-        example: "guides/start",
-      },
-    ],
-    answer: { description: "The page.", ...pageBody() },
-    otherFailures: [{ status: 404, description: "there is no such page, and this one says so", ...pageBody() }],
-  })),
+  openEndpoint("GET", "/openapi.json", {
+    describe: docsText("getOpenapi"),
+    handle: async (deps, { request }) => Response.json(await deps.document(originOf(deps, request))),
+  }),
+  openEndpoint("GET", "/docs", { describe: docsText("getManual"), handle: page }),
+  openEndpoint("GET", "/docs/*", { describe: docsText("getManualPage"), handle: page }),
 ];

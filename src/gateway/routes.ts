@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
-import { endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
+import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
@@ -54,16 +54,9 @@ export interface GatewayRoutesDeps {
 
 type GatewayEndpoint = ServedEndpoint<GatewayRoutesDeps>;
 
-/** An endpoint whose handler admits the caller itself: a chat's admission must not take a turn of the event loop. */
-const admitting = (
-  access: "key" | "counted",
-  method: GatewayEndpoint["method"],
-  path: string,
-  how: Pick<GatewayEndpoint, "handle" | "describe">,
-): GatewayEndpoint => ({ access, method, path, ...how });
-
 const counted = (path: string, how: Pick<GatewayEndpoint, "handle" | "describe">) =>
-  admitting("counted", "POST", path, how);
+  // A chat's admission must not take a turn of the event loop, so the handlers admit.
+  admittingEndpoint("counted", "POST", path, how);
 
 /** The endpoints of a group, with its own member of what all need. */
 const groupOf = <Name extends "responses" | "files" | "threads" | "conversations">(
@@ -97,7 +90,7 @@ const PASSTHROUGH = (
     ["DELETE", "passthroughDelete"],
   ] as const
 ).map(([method, id]) =>
-  admitting("counted", method, PASSTHROUGH_PATH, {
+  admittingEndpoint("counted", method, PASSTHROUGH_PATH, {
     describe: gatewayText(id),
     handle: ({ passthrough }, { request }) => passthrough(request),
   }),
@@ -111,11 +104,11 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
     handle: ({ compact }, { request }) => compact(request),
   }),
   ...groupOf("responses", STORED_RESPONSES),
-  admitting("key", "POST", "/v1/responses/input_tokens", {
+  admittingEndpoint("key", "POST", "/v1/responses/input_tokens", {
     describe: gatewayText("countResponseInputTokens"),
     handle: ({ inputTokens }, { request }) => inputTokens(request),
   }),
-  admitting("key", "POST", "/v1/messages/count_tokens", {
+  admittingEndpoint("key", "POST", "/v1/messages/count_tokens", {
     describe: gatewayText("countMessageTokens"),
     handle: ({ countTokens }, { request }) => countTokens(request),
   }),

@@ -1,4 +1,4 @@
-// The description of an endpoint, beside its handler (`served-endpoint.ts`) or in the `openapi.ts` of its room. The OpenAPI
+// The description of an endpoint, in the `openapi.ts` of its room; its route and handler are a `ServedEndpoint`. The OpenAPI
 // document, its pages and docs/reference/http-api.md are generated from these; tests compare them with what the routes accept and
 // return.
 

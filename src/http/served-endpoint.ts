@@ -64,6 +64,16 @@ export function openEndpoint<Deps, Path extends string>(
   return { method, path, access: "open", ...how };
 }
 
+/** An endpoint for callers with a key, whom its handler lets in itself, since how it does depends on the request. */
+export function admittingEndpoint<Deps, Path extends string>(
+  access: Exclude<Access, "open">,
+  method: ApiEndpoint["method"],
+  path: Path,
+  how: Pick<ServedEndpoint<Deps, Path>, "handle" | "describe">,
+): ServedEndpoint<Deps> {
+  return { method, path, access, ...how };
+}
+
 /**
  * Finds descriptions by the names of their operations. `load` requires the file in which they stand: it is loaded for readers of
  * the documentation only.

@@ -1,7 +1,8 @@
-// The OpenAPI description of the MCP endpoint. The endpoint itself lists the tools, which differ from key to key.
+// The description of the MCP endpoint, for the documentation alone. The endpoint itself lists the tools, which differ from key to key.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject } from "../http/endpoint.ts";
+import { anyObject } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 
 const PROTOCOL_VERSION = "2026-07-28";
 
@@ -39,10 +40,7 @@ const header = (name: string, description: string, example: string) => ({
   example,
 });
 
-const MCP: ApiEndpoint = {
-  method: "POST",
-  path: "/mcp",
-  id: "callMcp",
+const CALL: NamelessText = {
   group: "Web",
   summary: "The web tools for agents (Model Context Protocol)",
   description:
@@ -50,7 +48,6 @@ const MCP: ApiEndpoint = {
     "the tools that the key can use. A `tools/call` counts as a request to the endpoint that does the tool's work, and its " +
     "failure is a result with `isError` that contains that endpoint's error. Errors of the protocol are JSON-RPC errors, with " +
     "numbers as their codes. A request from a page of another origin is refused unless `server.allowed_origins` lists it.",
-  access: "key",
   parameters: [
     header("Accept", "Both types, since a response may have either.", "application/json, text/event-stream"),
     header("MCP-Protocol-Version", "The revision; absent: 2025-03-26.", PROTOCOL_VERSION),
@@ -85,5 +82,5 @@ const MCP: ApiEndpoint = {
   ],
 };
 
-/** The endpoints of MCP. */
-export const MCP_ENDPOINTS: readonly ApiEndpoint[] = [MCP];
+/** The description by the name of the operation. */
+export const MCP_TEXTS = { callMcp: CALL };

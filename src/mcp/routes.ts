@@ -3,12 +3,12 @@
 // 405.
 
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
-import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { type BodyLimits, readJsonValue } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
+import { admittingEndpoint, describedBy, endpointRoutes, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import { checkOrigin, type OriginRules } from "./origins.ts";
 import { RunningCalls } from "./running-calls.ts";
@@ -34,6 +34,16 @@ const UNREAD_MS = 60_000;
 
 /** The rate limit headers of an answer to a single call. */
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+
+const mcpText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).MCP_TEXTS);
+
+/** The endpoint. Its handler lets the caller in, since it first checks the page that the request comes from. */
+export const MCP_ENDPOINTS: readonly ServedEndpoint<{ answer(request: Request): Promise<Response> }>[] = [
+  admittingEndpoint("key", "POST", "/mcp", {
+    describe: mcpText("callMcp"),
+    handle: ({ answer }, { request }) => answer(request),
+  }),
+];
 
 /** Creates the endpoint, and the function that stops it. */
 export function createMcp(deps: McpRoutesDeps) {
@@ -68,9 +78,7 @@ export function createMcp(deps: McpRoutesDeps) {
     return isStream(response) ? streamed(response, request, exchange) : response;
   };
   return {
-    routes: new Elysia()
-      .post("/mcp", ({ request }) => answer(request), { parse: "none" })
-      .options("/mcp", ({ request }) => preflight(request, deps)),
+    routes: endpointRoutes(MCP_ENDPOINTS, { answer }).options("/mcp", ({ request }) => preflight(request, deps)),
     stop: async () => {
       await (await loading)?.close();
     },

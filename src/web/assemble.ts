@@ -7,6 +7,7 @@ import type { FindWebModel } from "../gateway/inner/web-model.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { readForm } from "../http/form.ts";
+import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { JobKind } from "../jobs/kind.ts";
 import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
@@ -24,7 +25,7 @@ import { createFirecrawl } from "./firecrawl/assemble.ts";
 import { firecrawlRoutes, watchJobOfV1 } from "./firecrawl/routes.ts";
 import { llmstxtJobs } from "./llmstxt/assemble.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
-import { webAnswers, webRoutes } from "./routes.ts";
+import { WEB_ENDPOINTS, type WebRoutesDeps, webAnswers } from "./routes.ts";
 import { createWebTools, type WebSharing } from "./tools.ts";
 import { visitsInOrder } from "./visits-in-order.ts";
 
@@ -104,8 +105,7 @@ export function createWeb(deps: WebDeps) {
     ...firecrawl,
     jobs: { ...endpoints.crawls, ...firecrawl.pages, ...firecrawl, jobs: store, limits: () => deps.config().web },
   };
-  const watchJob = (request: Request, id: string) => watchJobOfV1(request, id, ofFirecrawl);
-  const routes = webRoutes(endpoints, watchJob).use(firecrawlRoutes(ofFirecrawl));
+  const routes = routesOf(endpoints, ofFirecrawl);
   let queued = 0;
   return {
     routes,
@@ -152,6 +152,14 @@ export function createWeb(deps: WebDeps) {
   };
 }
 
+function routesOf(deps: WebRoutesDeps, ofFirecrawl: Parameters<typeof firecrawlRoutes>[0]) {
+  return endpointRoutes(WEB_ENDPOINTS, {
+    deps,
+    answers: webAnswers(deps, { waits: true }),
+    watchJob: (request, id) => watchJobOfV1(request, id, ofFirecrawl),
+  }).use(firecrawlRoutes(ofFirecrawl));
+}
+
 function searchOf(
   { config, clock, metrics, acrossNodes }: WebDeps,
   { fetch }: Pick<ReturnType<typeof createWebTools>, "fetch">,
@@ -181,7 +189,7 @@ function routesDeps(
     anonymous: ReturnType<typeof createAnonymous>;
     extract: ReturnType<typeof createExtractService>;
   },
-): Parameters<typeof webRoutes>[0] {
+): WebRoutesDeps {
   const { tools, search, store, runner, anonymous, extract } = parts;
   const jobs = {
     guard: tools.guard,

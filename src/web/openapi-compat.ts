@@ -1,7 +1,8 @@
 // The OpenAPI description of search in the response formats of other programs.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";
+import { anyObject, oneOf } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 import { TIME_RANGES } from "../search/engine.ts";
 
 const SEARCH_FAILURES = [
@@ -14,14 +15,10 @@ const SEARCH_FAILURES = [
 const OPEN =
   "Needs a key, unless the client's address is listed in `search.compat.anonymous`. Counts against the rate limit.";
 
-const SEARXNG: ApiEndpoint = {
-  method: "GET",
-  path: "/searxng/search",
-  id: "searchSearxng",
+const SEARXNG: NamelessText = {
   group: "Search for other programs",
   summary: "Search in SearXNG's format",
   description: `For programs that know SearXNG's JSON API. ${OPEN}`,
-  access: "counted",
   parameters: [
     {
       name: "q",
@@ -70,14 +67,10 @@ const SEARXNG: ApiEndpoint = {
   errors: ["invalid_request", ...SEARCH_FAILURES],
 };
 
-const OPENWEBUI_SEARCH: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/compat/openwebui/search",
-  id: "searchOpenWebui",
+const OPENWEBUI_SEARCH: NamelessText = {
   group: "Search for other programs",
   summary: "Open WebUI's external search",
   description: OPEN,
-  access: "counted",
   body: {
     schema: Type.Object(
       {
@@ -102,14 +95,10 @@ const OPENWEBUI_SEARCH: ApiEndpoint = {
   errors: SEARCH_FAILURES,
 };
 
-const OPENWEBUI_LOAD: ApiEndpoint = {
-  method: "POST",
-  path: "/v1/compat/openwebui/load",
-  id: "loadOpenWebui",
+const OPENWEBUI_LOAD: NamelessText = {
   group: "Search for other programs",
   summary: "Open WebUI's external loader",
   description: `Pages that cannot be read are left out. ${OPEN}`,
-  access: "counted",
   body: {
     schema: Type.Object(
       { urls: Type.Array(Type.String({ maxLength: 8192 }), { maxItems: 20, description: "Pages to read." }) },
@@ -129,5 +118,9 @@ const OPENWEBUI_LOAD: ApiEndpoint = {
   errors: ["scrape_internal_error"],
 };
 
-/** The endpoints. */
-export const SEARCH_FOR_OTHERS: readonly ApiEndpoint[] = [SEARXNG, OPENWEBUI_SEARCH, OPENWEBUI_LOAD];
+/** The descriptions by the names of their operations. */
+export const COMPAT_TEXTS = {
+  searchSearxng: SEARXNG,
+  searchOpenWebui: OPENWEBUI_SEARCH,
+  loadOpenWebui: OPENWEBUI_LOAD,
+};

@@ -2,7 +2,8 @@
 
 import { type TProperties, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import { type ApiEndpoint, anyObject, mapOf, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { anyObject, mapOf, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 import { LLMSTXT_URLS, LLMSTXT_URLS_MAX } from "./llmstxt/jobs.ts";
 
 type Kind = "extract" | "llmstxt";
@@ -48,12 +49,11 @@ interface Told {
   readonly answer: ReturnType<typeof Type.Object>;
   /** Codes besides those of both kinds. */
   readonly errors?: readonly ErrorCode[];
-  readonly calls: { readonly start: string; readonly read: string; readonly cancel: string };
 }
 
-/** The three endpoints of such a job: start, poll and cancel. */
-function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
-  const { calls, answer: schema } = told;
+/** The descriptions of the three endpoints of such a job: start, poll and cancel. */
+function jobTexts(kind: Kind, told: Told): Record<"start" | "read" | "cancel", NamelessText> {
+  const { answer: schema } = told;
   const failures: ErrorCode[] = [
     `${kind}_timeout`,
     `${kind}_upstream_error`,
@@ -66,12 +66,10 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
   ];
   const named = `${kind}_job_not_found` as const;
   const id = pathId("id", "The `job_id` from the response to the start.", `${kind}_01a204b1c159705394b214d6bf6f3ad5`);
-  const path = `/v1/${kind}`;
-  const rest = { group: "Web" as const, access: "key" as const, parameters: [id], errors: [named] };
-  return [
-    {
-      ...{ method: "POST", path, id: calls.start, group: "Web", access: "counted" },
-      ...{ summary: told.summary, description: told.description },
+  const rest = { group: "Web" as const, parameters: [id], errors: [named] };
+  return {
+    start: {
+      ...{ group: "Web", summary: told.summary, description: told.description },
       body: {
         schema: Type.Object(told.members, { $id: `${schema["$id"]}Request`, additionalProperties: true }),
         examples: { plain: told.example },
@@ -79,19 +77,19 @@ function jobEndpoints(kind: Kind, told: Told): ApiEndpoint[] {
       answer: { description: "The job, which has ended or is still running.", schema },
       errors: failures,
     },
-    {
-      ...{ method: "GET", path: `${path}/:id`, id: calls.read, ...rest },
+    read: {
+      ...rest,
       summary: "Read such a job",
       description: "Poll every 5 to 10 seconds while `status` is `processing`. Finished jobs are kept for a while.",
       answer: { description: "The job.", schema },
     },
-    {
-      ...{ method: "DELETE", path: `${path}/:id`, id: calls.cancel, ...rest },
+    cancel: {
+      ...rest,
       summary: "Cancel such a job",
       description: "A finished job keeps its status.",
       answer: { description: "The status of the job.", schema: CANCELLED },
     },
-  ];
+  };
 }
 
 /** The addresses to extract from. */
@@ -101,8 +99,7 @@ const URLS = Type.Array(Type.String({ maxLength: 8192 }), {
   description: "Pages to read.",
 });
 
-const EXTRACT = jobEndpoints("extract", {
-  calls: { start: "startExtract", read: "getExtract", cancel: "cancelExtract" },
+const EXTRACT = jobTexts("extract", {
   summary: "Extract data from pages",
   description:
     "Extracts data from the pages, as `schema` or the prompt describes. Each field is returned with the text of the " +
@@ -152,8 +149,7 @@ const TEXTS = {
   llmsfulltxt: Type.Optional(orNull(Type.String({ description: "The pages' own texts, with `show_full_text`." }))),
 };
 
-const LLMSTXT = jobEndpoints("llmstxt", {
-  calls: { start: "startLlmstxt", read: "getLlmstxt", cancel: "cancelLlmstxt" },
+const LLMSTXT = jobTexts("llmstxt", {
   summary: "Write the llms.txt of a site",
   description: "A short guide to a site for language models: its most useful pages, each with a sentence about it.",
   members: {
@@ -177,5 +173,12 @@ const LLMSTXT = jobEndpoints("llmstxt", {
   ),
 });
 
-/** The endpoints. */
-export const JOB_ENDPOINTS: readonly ApiEndpoint[] = [...EXTRACT, ...LLMSTXT];
+/** The descriptions by the names of their operations. */
+export const JOB_TEXTS = {
+  startExtract: EXTRACT.start,
+  getExtract: EXTRACT.read,
+  cancelExtract: EXTRACT.cancel,
+  startLlmstxt: LLMSTXT.start,
+  getLlmstxt: LLMSTXT.read,
+  cancelLlmstxt: LLMSTXT.cancel,
+};

@@ -2,7 +2,7 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
-import type { ApiEndpoint } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 import type { WebFeature } from "./failure.ts";
 
 /** The errors with which a feature may fail. */
@@ -16,24 +16,18 @@ function failuresOf(feature: WebFeature): ErrorCode[] {
   ];
 }
 
-/** An endpoint of a feature. */
-export const post = (
-  path: string,
-  more: Pick<ApiEndpoint, "id" | "summary" | "description"> & {
+/** The description of an endpoint of a feature. */
+export const textOfFeature = (
+  more: Pick<NamelessText, "summary" | "description" | "answer"> & {
     feature: WebFeature;
     schema: TSchema;
     example: unknown;
-    answer: ApiEndpoint["answer"];
     errors?: readonly ErrorCode[];
   },
-): ApiEndpoint => ({
-  method: "POST",
-  path,
-  id: more.id,
+): NamelessText => ({
   group: "Web",
   summary: more.summary,
   description: more.description,
-  access: "counted",
   body: { schema: more.schema, examples: { plain: more.example } },
   answer: more.answer,
   errors: [...failuresOf(more.feature), ...(more.errors ?? [])],

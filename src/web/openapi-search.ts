@@ -1,9 +1,9 @@
-// The OpenAPI description of search.
+// The descriptions of search.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf } from "../http/endpoint.ts";
+import { anyObject, oneOf } from "../http/endpoint.ts";
 import { CATEGORIES } from "../search/engine.ts";
-import { post } from "./openapi-post.ts";
+import { textOfFeature } from "./openapi-post.ts";
 import { LIMIT_MAX } from "./search.ts";
 
 const HIT = {
@@ -65,10 +65,9 @@ const SEARCH_BODY = {
   ),
 };
 
-/** The endpoints. */
-export const SEARCHES: readonly ApiEndpoint[] = [
-  post("/v1/search", {
-    id: "search",
+/** The descriptions by the names of their operations. */
+export const SEARCH_TEXTS = {
+  search: textOfFeature({
     feature: "search",
     summary: "Search the web",
     description: "Queries several engines at once and merges their results. A search without hits is a success.",
@@ -84,8 +83,7 @@ export const SEARCHES: readonly ApiEndpoint[] = [
     example: { text_query: "web standards", limit: 3 },
     answer: { description: "The hits, best first.", schema: RESULTS },
   }),
-  post("/v1/crowd/search", {
-    id: "searchWithContent",
+  searchWithContent: textOfFeature({
     feature: "search",
     summary: "Search the web and read the results",
     description: "`POST /v1/search` with `include_content` true.",
@@ -93,4 +91,4 @@ export const SEARCHES: readonly ApiEndpoint[] = [
     example: { text_query: "web standards", limit: 1 },
     answer: { description: "The hits with their pages.", schema: RESULTS },
   }),
-];
+};

@@ -1,13 +1,13 @@
-// The OpenAPI description of the web endpoints. Bounds are the ones that the parameter readers check.
+// The descriptions of the web endpoints, for the documentation alone. Bounds are the ones that the parameter readers check.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, oneOf, orNull, pathId } from "../http/endpoint.ts";
+import { oneOf, orNull, pathId } from "../http/endpoint.ts";
+import type { NamelessText } from "../http/served-endpoint.ts";
 import { CRAWL_LIMIT, CRAWL_LIMIT_MAX } from "./crawl-jobs.ts";
-import { FIRECRAWL_ENDPOINTS } from "./firecrawl/openapi.ts";
-import { SEARCH_FOR_OTHERS } from "./openapi-compat.ts";
-import { JOB_ENDPOINTS } from "./openapi-jobs.ts";
-import { post } from "./openapi-post.ts";
-import { SEARCHES } from "./openapi-search.ts";
+import { COMPAT_TEXTS } from "./openapi-compat.ts";
+import { JOB_TEXTS } from "./openapi-jobs.ts";
+import { textOfFeature } from "./openapi-post.ts";
+import { SEARCH_TEXTS } from "./openapi-search.ts";
 
 /** The address of a page to read. */
 const URL_PARAMETER = Type.String({
@@ -79,8 +79,7 @@ const PAGE = Type.Object(
 
 const SCRAPED = Type.Object({ success: Type.Literal(true), data: PAGE }, { $id: "ScrapeResult" });
 
-const SCRAPE = post("/v1/scrape", {
-  id: "scrape",
+const SCRAPE = textOfFeature({
   feature: "scrape",
   summary: "Read one web page",
   description:
@@ -110,8 +109,7 @@ const SCRAPE = post("/v1/scrape", {
   errors: ["scrape_failed"],
 });
 
-const MAP = post("/v1/map", {
-  id: "map",
+const MAP = textOfFeature({
   feature: "map",
   summary: "List the addresses of a site",
   description: "From robots.txt, sitemaps and the links of the root page. No other page is fetched.",
@@ -145,9 +143,8 @@ const patterns = (description: string) =>
     }),
   );
 
-const CRAWLS: readonly ApiEndpoint[] = [
-  post("/v1/crawl", {
-    id: "startCrawl",
+const CRAWLS: Readonly<Record<"startCrawl" | "getCrawl" | "cancelCrawl", NamelessText>> = {
+  startCrawl: textOfFeature({
     feature: "crawl",
     summary: "Start reading a site",
     description:
@@ -181,15 +178,11 @@ const CRAWLS: readonly ApiEndpoint[] = [
     },
     errors: ["request_too_large"],
   }),
-  {
-    method: "GET",
-    path: "/v1/crawl/:id",
-    id: "getCrawl",
+  getCrawl: {
     group: "Web",
     summary: "Read a crawl's pages",
     description:
       "The pages read so far. Poll until `status` is no longer `scraping`. Finished jobs are kept for a while.",
-    access: "key",
     parameters: [
       JOB_ID,
       { name: "offset", in: "query", schema: Type.Integer({ minimum: 0, default: 0, description: "Pages to skip." }) },
@@ -232,14 +225,10 @@ const CRAWLS: readonly ApiEndpoint[] = [
     },
     errors: ["crawl_job_not_found", "invalid_request"],
   },
-  {
-    method: "DELETE",
-    path: "/v1/crawl/:id",
-    id: "cancelCrawl",
+  cancelCrawl: {
     group: "Web",
     summary: "Cancel a crawl",
     description: "Pages that were already read are kept. A job that has ended keeps its status.",
-    access: "key",
     parameters: [JOB_ID],
     answer: {
       description: "The status of the job.",
@@ -255,33 +244,28 @@ const CRAWLS: readonly ApiEndpoint[] = [
     },
     errors: ["crawl_job_not_found"],
   },
-];
+};
 
-const moved = (path: string, id: string): ApiEndpoint => ({
-  method: "POST",
-  path,
-  id,
+const MOVED: NamelessText = {
   group: "Web",
   summary: "Older address of scrape",
   description: "Answers 307 with `POST /v1/scrape`, before the key or the body is checked.",
-  access: "open",
   answer: {
     status: 307,
     description: "Go to `/v1/scrape`.",
     headers: { Location: "`/v1/scrape`." },
     instead: { description: "The page, for clients that follow the redirect.", schema: SCRAPED },
   },
-});
+};
 
-/** The endpoints. */
-export const WEB_ENDPOINTS: readonly ApiEndpoint[] = [
-  SCRAPE,
-  ...SEARCHES,
-  MAP,
+/** The descriptions by the names of their operations. */
+export const WEB_TEXTS = {
+  scrape: SCRAPE,
+  ...SEARCH_TEXTS,
+  map: MAP,
   ...CRAWLS,
-  ...JOB_ENDPOINTS,
-  moved("/v1/fetch", "fetchMoved"),
-  moved("/fetch", "fetchMovedShort"),
-  ...SEARCH_FOR_OTHERS,
-  ...FIRECRAWL_ENDPOINTS,
-];
+  ...JOB_TEXTS,
+  fetchMoved: MOVED,
+  fetchMovedShort: MOVED,
+  ...COMPAT_TEXTS,
+};

@@ -1,11 +1,17 @@
 // The web endpoints: search, scrape, map, crawl, extract and llms.txt, and the older paths of scrape and search in the formats of
 // other services. POSTs, and searches by GET, are admitted and counted; polls and cancellations need only a valid key.
 
-import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import type { SentForm } from "../http/form.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
+import {
+  admittingEndpoint,
+  describedBy,
+  endpointsBehind,
+  openEndpoint,
+  type ServedEndpoint,
+} from "../http/served-endpoint.ts";
 import { wantsSocket } from "../http/web-socket.ts";
 import type { PageCaller, WebCaller } from "./caller.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
@@ -60,9 +66,6 @@ const CLIENT_GONE = 499;
  */
 const REPORTED_IN_CLIENT_FORMAT: ReadonlySet<number> = new Set([402, 403]);
 
-/** Elysia must not read the bodies: this program reads them itself, within limits. */
-const RAW = { parse: "none" } as const;
-
 type Answer<From = PageCaller> = (body: Body, from: From) => Promise<object>;
 
 /** The tools' answers, independent of how a request was admitted. `waits`: whether requests wait for extractions and llms.txt. */
@@ -79,98 +82,139 @@ export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
   } satisfies Record<WebFeature, unknown>;
 }
 
-/** Creates the endpoints. `watchJob` answers the WebSocket by which a client watches a crawl. */
-export function webRoutes(deps: WebRoutesDeps, watchJob: (request: Request, id: string) => Promise<Response>) {
-  const answers = webAnswers(deps, { waits: true });
-  // Status 307 preserves the method and the body. Nothing is checked or read before the client sends the request again.
-  const toScrape = () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } });
-  return new Elysia()
-    .post("/v1/fetch", toScrape, RAW)
-    .post("/fetch", toScrape, RAW)
-    .post("/v1/scrape", answers.scrape, RAW)
-    .post("/v1/map", answers.map, RAW)
-    .post("/v1/crawl", answers.crawl, RAW)
-    .get("/v1/crawl/:id", async ({ request, params: { id } }) => {
+type WebAnswers = ReturnType<typeof webAnswers>;
+
+/** What the endpoints are made of. */
+export interface WebServing {
+  readonly deps: WebRoutesDeps;
+  readonly answers: WebAnswers;
+  /** Answers the WebSocket by which a client watches a crawl. */
+  watchJob(request: Request, id: string): Promise<Response>;
+}
+
+type WebEndpoint = ServedEndpoint<WebServing>;
+
+const webText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).WEB_TEXTS);
+
+const keyed = endpointsBehind("key", ({ deps }: WebServing, request) => deps.authenticate(request));
+
+/** An endpoint that does the work of a tool, and is counted. */
+const working = (feature: WebFeature, path: string, describe: WebEndpoint["describe"]): WebEndpoint =>
+  admittingEndpoint("counted", "POST", path, {
+    describe,
+    handle: ({ answers }, call) => answers[feature](call),
+  });
+
+/** Status 307 preserves the method and the body. Nothing is checked or read before the client sends the request again. */
+const moved = (path: string, describe: WebEndpoint["describe"]): WebEndpoint =>
+  openEndpoint("POST", path, {
+    describe,
+    handle: () => new Response(null, { status: 307, headers: { location: "/v1/scrape" } }),
+  });
+
+/** An endpoint in the format of another program. */
+const compatible = (
+  feature: WebFeature,
+  path: string,
+  {
+    describe,
+    answer,
+  }: Pick<WebEndpoint, "describe"> & {
+    answer(body: Body, deps: WebRoutesDeps, from: PageCaller): Promise<object>;
+  },
+): WebEndpoint =>
+  admittingEndpoint("counted", "POST", path, {
+    describe,
+    handle: async ({ deps }, { request }) => {
+      const { accountId } = await deps.admitSearcher(request);
+      const body = await deps.readJson(request);
+      const { finish } = createAnswering(deps);
+      return finish(feature, request, () => answer(body, deps, { signal: request.signal, accountId }));
+    },
+  });
+
+/** Pages and sites. */
+const PAGES: readonly WebEndpoint[] = [
+  working("scrape", "/v1/scrape", webText("scrape")),
+  working("map", "/v1/map", webText("map")),
+  working("crawl", "/v1/crawl", webText("startCrawl")),
+  admittingEndpoint("key", "GET", "/v1/crawl/:id", {
+    describe: webText("getCrawl"),
+    handle: async ({ deps, watchJob }, { request, params: { id } }) => {
       if (wantsSocket(request)) return watchJob(request, id);
       const { accountId } = await deps.authenticate(request);
       const query = new URL(request.url).searchParams;
       const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
       return jsonAnswer(request, await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
-    })
-    .delete("/v1/crawl/:id", async ({ request, params: { id } }) => {
-      const { accountId } = await deps.authenticate(request);
-      return Response.json(await cancelCrawl({ id, accountId }, deps.crawls));
-    })
-    .use(extractRoutes(deps, answers))
-    .use(llmstxtRoutes(deps, answers))
-    .use(searchRoutes(deps, answers));
-}
+    },
+  }),
+  keyed("DELETE", "/v1/crawl/:id", {
+    describe: webText("cancelCrawl"),
+    handle: async ({ deps }, { params: { id }, caller: { accountId } }) =>
+      Response.json(await cancelCrawl({ id, accountId }, deps.crawls)),
+  }),
+  moved("/v1/fetch", webText("fetchMoved")),
+  moved("/fetch", webText("fetchMovedShort")),
+];
 
-type WebAnswers = ReturnType<typeof webAnswers>;
+/** Extractions and llms.txt, with their jobs. */
+const JOBS: readonly WebEndpoint[] = [
+  working("extract", "/v1/extract", webText("startExtract")),
+  keyed("GET", "/v1/extract/:id", {
+    describe: webText("getExtract"),
+    handle: async ({ deps }, { request, params: { id }, caller: { accountId } }) =>
+      jsonAnswer(request, await pollExtract({ id, accountId }, deps.extracts)),
+  }),
+  keyed("DELETE", "/v1/extract/:id", {
+    describe: webText("cancelExtract"),
+    handle: async ({ deps }, { params: { id }, caller: { accountId } }) =>
+      Response.json(await cancelExtract({ id, accountId }, deps.extracts)),
+  }),
+  working("llmstxt", "/v1/llmstxt", webText("startLlmstxt")),
+  keyed("GET", "/v1/llmstxt/:id", {
+    describe: webText("getLlmstxt"),
+    handle: async ({ deps }, { request, params: { id }, caller: { accountId } }) =>
+      jsonAnswer(request, await pollLlmstxt({ id, accountId }, deps.llmstxts)),
+  }),
+  keyed("DELETE", "/v1/llmstxt/:id", {
+    describe: webText("cancelLlmstxt"),
+    handle: async ({ deps }, { params: { id }, caller: { accountId } }) =>
+      Response.json(await cancelLlmstxt({ id, accountId }, deps.llmstxts)),
+  }),
+];
 
-/** The endpoints of extractions and their jobs. */
-function extractRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
-  return new Elysia()
-    .post("/v1/extract", answers.extract, RAW)
-    .get("/v1/extract/:id", async ({ request, params: { id } }) => {
-      const { accountId } = await deps.authenticate(request);
-      return jsonAnswer(request, await pollExtract({ id, accountId }, deps.extracts));
-    })
-    .delete("/v1/extract/:id", async ({ request, params: { id } }) => {
-      const { accountId } = await deps.authenticate(request);
-      return Response.json(await cancelExtract({ id, accountId }, deps.extracts));
-    });
-}
-
-/** The endpoints of llms.txt and its jobs. */
-function llmstxtRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
-  return new Elysia()
-    .post("/v1/llmstxt", answers.llmstxt, RAW)
-    .get("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
-      const { accountId } = await deps.authenticate(request);
-      return jsonAnswer(request, await pollLlmstxt({ id, accountId }, deps.llmstxts));
-    })
-    .delete("/v1/llmstxt/:id", async ({ request, params: { id } }) => {
-      const { accountId } = await deps.authenticate(request);
-      return Response.json(await cancelLlmstxt({ id, accountId }, deps.llmstxts));
-    });
-}
-
-/** The endpoints of search, in the gateway's own format and in those of other services. */
-function searchRoutes(deps: WebRoutesDeps, answers: WebAnswers) {
-  const { answering, finish } = createAnswering(deps);
-  const compatible =
-    (feature: WebFeature, answer: Answer) =>
-    async ({ request }: { request: Request }) => {
-      const { accountId } = await deps.admitSearcher(request);
-      const body = await deps.readJson(request);
-      return finish(feature, request, () => answer(body, { signal: request.signal, accountId }));
-    };
-  return new Elysia()
-    .post("/v1/search", answers.search, RAW)
-    .post(
-      "/v1/crowd/search",
-      answering("search", (body, from) => searchWeb({ ...body, include_content: true }, deps.search, from)),
-      RAW,
-    )
-    .get("/searxng/search", async ({ request }) => {
+/** Search, in the gateway's own format and in those of other programs. */
+const SEARCHES: readonly WebEndpoint[] = [
+  working("search", "/v1/search", webText("search")),
+  admittingEndpoint("counted", "POST", "/v1/crowd/search", {
+    describe: webText("searchWithContent"),
+    handle: ({ deps }, call) =>
+      createAnswering(deps).answering("search", (body, from) =>
+        searchWeb({ ...body, include_content: true }, deps.search, from),
+      )(call),
+  }),
+  admittingEndpoint("counted", "GET", "/searxng/search", {
+    describe: webText("searchSearxng"),
+    handle: async ({ deps }, { request }) => {
       const { accountId } = await deps.admitSearcher(request);
       const query = new URL(request.url).searchParams;
-      return finish("search", request, () =>
+      return createAnswering(deps).finish("search", request, () =>
         searchAsSearxng(query, deps.search, { signal: request.signal, accountId }),
       );
-    })
-    .post(
-      "/v1/compat/openwebui/search",
-      compatible("search", (body, from) => searchForOpenWebUi(body, deps.search, from)),
-      RAW,
-    )
-    .post(
-      "/v1/compat/openwebui/load",
-      compatible("scrape", (body, from) => loadForOpenWebUi(body, deps.search, from)),
-      RAW,
-    );
-}
+    },
+  }),
+  compatible("search", "/v1/compat/openwebui/search", {
+    describe: webText("searchOpenWebui"),
+    answer: (body, { search }, from) => searchForOpenWebUi(body, search, from),
+  }),
+  compatible("scrape", "/v1/compat/openwebui/load", {
+    describe: webText("loadOpenWebui"),
+    answer: (body, { search }, from) => loadForOpenWebUi(body, search, from),
+  }),
+];
+
+/** The endpoints of search, scrape, map, crawl, extract and llms.txt. */
+export const WEB_ENDPOINTS: readonly WebEndpoint[] = [...PAGES, ...JOBS, ...SEARCHES];
 
 /** What the endpoints share: admission, and how failures are reported. */
 function createAnswering(deps: WebRoutesDeps) {

@@ -43,7 +43,7 @@ export function servedRoutes(app: TestApp): ServedRoute[] {
     .routes()
     .flatMap(({ method, path }) => (method === "ALL" ? OF_ALL : [method]).map((one) => ({ method: one, path })));
   const unknown = all.filter((one) => accessOf(one) === undefined).map(({ method, path }) => `${method} ${path}`);
-  if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: describe it beside its routes, in an ApiEndpoint`);
+  if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: make it a ServedEndpoint`);
   return all.map((one) => ({ ...one, access: accessOf(one) as RouteAccess }));
 }
 

@@ -2,7 +2,6 @@
 // OpenAI's Decisions. All share the same steps (admit, read, find the model, decide, record), and the same models, limits and
 // keys.
 
-import { Elysia } from "elysia";
 import type { AtOnce } from "../../base/at-once.ts";
 import type { FailedRoute } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,6 +14,7 @@ import type { EndUsers } from "../../gateway/admission/end-users.ts";
 import { clientGone, withinDeadline } from "../../gateway/calls/request-deadline.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
 import type { WireTap } from "../../http/exchange.ts";
+import { admittingEndpoint, describedBy, endpointsBehind, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import { type BackendAnswer, NonsenseAnswer, type PriorUse, type Upstream } from "../backends/backend.ts";
@@ -85,27 +85,19 @@ export interface DecisionRoutesDeps {
   endUserOf: EndUsers;
 }
 
-/** Creates the endpoints. */
-export function decisionRoutes(deps: DecisionRoutesDeps) {
-  return new Elysia()
-    .get("/v1/systemone/models", async ({ request }) => {
-      const { models } = await deps.authenticate(request);
-      const ids = (await listed(deps, models)).map(({ id }) => ({ id, type: "systemone" }));
-      return Response.json({ object: "list", data: ids });
-    })
-    .get("/typesafe/v1/models", async ({ request }) => {
-      const caller = await deps.authenticate(request);
-      const models = (await listed(deps, caller.models)).map(({ id, version }) => ({
-        name: id,
-        description: version.description,
-        release_date: isoTime(version.createdAtMs ?? deps.clock.now()),
-      }));
-      return Response.json({ models });
-    })
-    .post("/v1/systemone", ({ request }) => answer(request, deps, systemoneShape), { parse: "none" })
-    .post("/typesafe/v1/systemone", ({ request }) => answer(request, deps, nativeShape), { parse: "none" })
-    .post("/v1/decisions", ({ request }) => answer(request, deps, openaiShape), { parse: "none" });
-}
+const decisionText = describedBy(() => (require("../openapi.ts") as typeof import("../openapi.ts")).DECISION_TEXTS);
+
+const keyed = endpointsBehind("key", (deps: DecisionRoutesDeps, request) => deps.authenticate(request));
+
+/** An endpoint that decides, in its own format. */
+const deciding = <R extends DecisionRequest>(
+  shape: Shape<R>,
+  describe: ServedEndpoint<DecisionRoutesDeps>["describe"],
+): ServedEndpoint<DecisionRoutesDeps> =>
+  admittingEndpoint("counted", "POST", shape.path, {
+    describe,
+    handle: (deps, { request }) => answer(request, deps, shape),
+  });
 
 /** Answers a request in the format of `/v1/systemone`, at whatever path it arrived. */
 export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Promise<Response> {
@@ -173,6 +165,31 @@ const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
   }),
 };
 
+/** The endpoints of decisions. */
+export const DECISION_ENDPOINTS: readonly ServedEndpoint<DecisionRoutesDeps>[] = [
+  deciding(systemoneShape, decisionText("decide")),
+  keyed("GET", "/v1/systemone/models", {
+    describe: decisionText("listDecisionModels"),
+    handle: async (deps, { caller }) => {
+      const ids = (await listed(deps, caller.models)).map(({ id }) => ({ id, type: "systemone" }));
+      return Response.json({ object: "list", data: ids });
+    },
+  }),
+  deciding(nativeShape, decisionText("decideNative")),
+  keyed("GET", "/typesafe/v1/models", {
+    describe: decisionText("listDecisionModelsNative"),
+    handle: async (deps, { caller }) => {
+      const models = (await listed(deps, caller.models)).map(({ id, version }) => ({
+        name: id,
+        description: version.description,
+        release_date: isoTime(version.createdAtMs ?? deps.clock.now()),
+      }));
+      return Response.json({ models });
+    },
+  }),
+  deciding(openaiShape, decisionText("decideOpenai")),
+];
+
 async function answer<R extends DecisionRequest>(
   request: Request,
   deps: DecisionRoutesDeps,
@@ -195,18 +212,18 @@ async function answer<R extends DecisionRequest>(
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
     try {
       const made = await decide(version, asked, deps.upstream(version, deadline), deps.priors);
-      book(made, used(), deps);
+      recordUsage(made, used(), deps);
       return made;
     } catch (error) {
       if (request.signal.aborted) {
         exchange.log["client_gone"] = true;
-        book(await sentOf(asked, version), used(GONE), deps);
+        recordUsage(await sentOf(asked, version), used(GONE), deps);
         throw clientGone();
       }
       if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
       // A request that is refused here has reached no upstream and gets no usage row.
       if (error instanceof ApiError && error.status >= 429) {
-        book(undefined, used({ status: error.status, code: error.apiCode }), deps);
+        recordUsage(undefined, used({ status: error.status, code: error.apiCode }), deps);
       }
       throw error;
     }
@@ -302,7 +319,7 @@ async function sentOf(asked: DecisionRequest, { spec }: DecisionVersion): Promis
 }
 
 /** Writes the usage row of one request. Input is billed, output is free. */
-function book(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
+function recordUsage(decision: DecisionCost | undefined, used: Used, deps: DecisionRoutesDeps): void {
   const { version, caller, exchange, endpoint, ended } = used;
   const route = decision === undefined ? version.spec.routes[0]! : routeOf(decision, version);
   deps.record({

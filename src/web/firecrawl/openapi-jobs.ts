@@ -1,7 +1,8 @@
 // The OpenAPI description of Firecrawl's jobs, searches and account figures.
 
 import { Type } from "@sinclair/typebox";
-import { type ApiEndpoint, anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
 import { BATCH_MAX } from "./crawl-input.ts";
 import { DOCUMENT, FIRECRAWL_GROUP, FIRECRAWL_SHAPE, PAGE_OPTIONS, URL_PARAMETER, work } from "./openapi-parts.ts";
 
@@ -49,8 +50,8 @@ const JOB_OPTIONS = {
   maxConcurrency: Type.Optional(Type.Integer({ minimum: 1, description: "Concurrent pages, at most 4." })),
 };
 
-const CRAWL = work("/v2/crawl", {
-  id: "firecrawlStartCrawl",
+const CRAWL = work({
+  name: "FirecrawlStartCrawlRequest",
   summary: "Start a crawl",
   description: "Firecrawl's `crawl`; patterns are regular expressions for the path. At most 100 pages.",
   feature: "crawl",
@@ -78,8 +79,8 @@ const CRAWL = work("/v2/crawl", {
   answer: STARTED,
 });
 
-const PREVIEW = work("/v2/crawl/params-preview", {
-  id: "firecrawlPreviewCrawl",
+const PREVIEW = work({
+  name: "FirecrawlPreviewCrawlRequest",
   summary: "Options for a crawl",
   description: "Answers with the default options. The prompt is not interpreted, as `warning` says.",
   feature: "crawl",
@@ -91,9 +92,9 @@ const PREVIEW = work("/v2/crawl/params-preview", {
   ),
 });
 
-const batchAt = (path: string, id: string) =>
-  work(path, {
-    id,
+const batchStart = (name: string) =>
+  work({
+    name,
     summary: "Read many pages",
     description: "Firecrawl's `batch/scrape`: the options of `POST /v2/scrape` are given beside `urls`.",
     feature: "crawl",
@@ -117,8 +118,8 @@ const batchAt = (path: string, id: string) =>
     errors: ["crawl_job_not_found"],
   });
 
-const MAP = work("/v2/map", {
-  id: "firecrawlMap",
+const MAP = work({
+  name: "FirecrawlMapRequest",
   summary: "List the addresses of a site",
   description: "Firecrawl's `map`.",
   feature: "map",
@@ -138,8 +139,8 @@ const MAP = work("/v2/map", {
   ),
 });
 
-const SEARCH = work("/v2/search", {
-  id: "firecrawlSearch",
+const SEARCH = work({
+  name: "FirecrawlSearchRequest",
   summary: "Search the web",
   description: "Firecrawl's `search`. With formats in `scrapeOptions` each hit contains its page.",
   feature: "search",
@@ -163,8 +164,8 @@ const SEARCH = work("/v2/search", {
   ),
 });
 
-const EXTRACT = work("/v2/extract", {
-  id: "firecrawlStartExtract",
+const EXTRACT = work({
+  name: "FirecrawlStartExtractRequest",
   summary: "Start an extraction",
   description: "Firecrawl's `extract`. The result is at `GET /v2/extract/{id}`.",
   feature: "extract",
@@ -188,15 +189,13 @@ const EXTRACT = work("/v2/extract", {
   errors: ["tier_required"],
 });
 
-/** A request that needs only a valid key. */
+/** The description of a request that needs only a valid key. */
 function free(
-  method: "GET" | "DELETE",
-  path: string,
-  more: Pick<ApiEndpoint, "id" | "summary" | "parameters" | "errors"> & { schema: ApiEndpoint["answer"]["schema"] },
-): ApiEndpoint {
+  more: Pick<NamelessText, "summary" | "parameters" | "errors"> & { schema: NamelessText["answer"]["schema"] },
+): NamelessText {
   const { schema, ...rest } = more;
   return {
-    ...{ method, path, group: FIRECRAWL_GROUP, access: "key", errorShape: FIRECRAWL_SHAPE },
+    ...{ group: FIRECRAWL_GROUP, errorShape: FIRECRAWL_SHAPE },
     description: "Firecrawl's response format. Needs only a valid key and is not counted.",
     answer: { description: "The answer.", ...(schema === undefined ? {} : { schema }) },
     ...rest,
@@ -218,62 +217,72 @@ const WINDOW = [
 
 const JOB_ERRORS = ["crawl_job_not_found", "crawl_internal_error"] as const;
 
-function jobCalls(path: string, name: "Crawl" | "Batch" | "BatchV1"): ApiEndpoint[] {
-  const noun = name === "Crawl" ? "crawl" : "batch";
-  const id = pathId("id", "The job.", `${noun}_0198f3b2`);
-  const errors = JOB_ERRORS;
-  return [
-    free("GET", `${path}/:id`, {
-      ...{
-        id: `firecrawlGet${name}`,
-        summary: `Poll a ${noun}, or watch it over a WebSocket`,
-        parameters: [id, ...WINDOW],
-        schema: STATUS,
-        errors,
-      },
+const jobOf = (noun: "crawl" | "batch") => ({
+  parameters: [pathId("id", "The job.", `${noun}_0198f3b2`)],
+  errors: JOB_ERRORS,
+});
+
+const errorsOf = (noun: "crawl" | "batch") =>
+  free({ summary: `Pages of a ${noun} that could not be read`, schema: FAILURES, ...jobOf(noun) });
+
+/** The descriptions of the calls for a job: poll, errors and cancellation. */
+function jobTexts(noun: "crawl" | "batch"): Record<"poll" | "errors" | "cancel", NamelessText> {
+  const { parameters, errors } = jobOf(noun);
+  return {
+    poll: free({
+      summary: `Poll a ${noun}, or watch it over a WebSocket`,
+      parameters: [...parameters, ...WINDOW],
+      schema: STATUS,
+      errors,
     }),
-    free("GET", `${path}/:id/errors`, {
-      ...{ id: `firecrawlGet${name}Errors`, summary: `Pages of a ${noun} that could not be read`, schema: FAILURES },
-      ...{ parameters: [id], errors },
-    }),
-    free("DELETE", `${path}/:id`, {
-      ...{ id: `firecrawlCancel${name}`, summary: `Cancel a ${noun}`, parameters: [id], errors },
+    errors: errorsOf(noun),
+    cancel: free({
+      summary: `Cancel a ${noun}`,
+      parameters,
+      errors,
       schema: Type.Object(
         { success: Type.Literal(true), status: Type.String() },
         { $id: "FirecrawlJobCancelled", additionalProperties: true },
       ),
     }),
-  ];
+  };
 }
 
-const FIGURES: readonly (readonly [path: string, id: string, summary: string])[] = [
-  ["/v2/crawl/active", "firecrawlListActiveCrawls", "Crawls that have not ended"],
-  ["/v2/team/credit-usage", "firecrawlCreditUsage", "Credits, which are unlimited"],
-  ["/v2/team/token-usage", "firecrawlTokenUsage", "Tokens, which are unlimited"],
-  ["/v2/team/credit-usage/historical", "firecrawlPastCreditUsage", "Credits by month, which are not counted"],
-  ["/v2/team/token-usage/historical", "firecrawlPastTokenUsage", "Tokens by month, which are not counted"],
-  ["/v2/team/queue-status", "firecrawlQueueStatus", "Numbers of running and waiting jobs"],
-  ["/v2/concurrency-check", "firecrawlConcurrency", "Running jobs, and how many pages may be read at once"],
-];
+const [CRAWLS, BATCHES] = [jobTexts("crawl"), jobTexts("batch")];
 
-/** The described endpoints. */
-export const FIRECRAWL_JOB_ENDPOINTS: readonly ApiEndpoint[] = [
-  CRAWL,
-  PREVIEW,
-  ...jobCalls("/v2/crawl", "Crawl"),
-  free("GET", "/v1/crawl/:id/errors", {
-    ...{ id: "firecrawlGetCrawlErrorsV1", summary: "Pages of a crawl that could not be read", schema: FAILURES },
-    ...{ parameters: [pathId("id", "The job.", "crawl_0198f3b2")], errors: JOB_ERRORS },
-  }),
-  batchAt("/v2/batch/scrape", "firecrawlStartBatch"),
-  ...jobCalls("/v2/batch/scrape", "Batch"),
-  batchAt("/v1/batch/scrape", "firecrawlStartBatchV1"),
-  ...jobCalls("/v1/batch/scrape", "BatchV1"),
-  MAP,
-  SEARCH,
-  EXTRACT,
-  free("GET", "/v2/extract/:id", {
-    id: "firecrawlGetExtract",
+const figure = (summary: string) =>
+  free({ summary, schema: anyObject("The figures."), errors: ["crawl_internal_error"] });
+
+const FIGURES = {
+  firecrawlListActiveCrawls: figure("Crawls that have not ended"),
+  firecrawlCreditUsage: figure("Credits, which are unlimited"),
+  firecrawlTokenUsage: figure("Tokens, which are unlimited"),
+  firecrawlPastCreditUsage: figure("Credits by month, which are not counted"),
+  firecrawlPastTokenUsage: figure("Tokens by month, which are not counted"),
+  firecrawlQueueStatus: figure("Numbers of running and waiting jobs"),
+  firecrawlConcurrency: figure("Running jobs, and how many pages may be read at once"),
+};
+
+/** The descriptions by the names of their operations. */
+export const FIRECRAWL_JOB_TEXTS = {
+  firecrawlStartCrawl: CRAWL,
+  firecrawlPreviewCrawl: PREVIEW,
+  firecrawlGetCrawl: CRAWLS.poll,
+  firecrawlGetCrawlErrors: CRAWLS.errors,
+  firecrawlCancelCrawl: CRAWLS.cancel,
+  firecrawlGetCrawlErrorsV1: errorsOf("crawl"),
+  firecrawlStartBatch: batchStart("FirecrawlStartBatchRequest"),
+  firecrawlGetBatch: BATCHES.poll,
+  firecrawlGetBatchErrors: BATCHES.errors,
+  firecrawlCancelBatch: BATCHES.cancel,
+  firecrawlStartBatchV1: batchStart("FirecrawlStartBatchV1Request"),
+  firecrawlGetBatchV1: BATCHES.poll,
+  firecrawlGetBatchV1Errors: BATCHES.errors,
+  firecrawlCancelBatchV1: BATCHES.cancel,
+  firecrawlMap: MAP,
+  firecrawlSearch: SEARCH,
+  firecrawlStartExtract: EXTRACT,
+  firecrawlGetExtract: free({
     summary: "Poll an extraction",
     parameters: [pathId("id", "The job.", "extract_0198f3b2")],
     schema: Type.Object(
@@ -288,7 +297,5 @@ export const FIRECRAWL_JOB_ENDPOINTS: readonly ApiEndpoint[] = [
     ),
     errors: ["extract_job_not_found", "extract_internal_error"],
   }),
-  ...FIGURES.map(([path, id, summary]) =>
-    free("GET", path, { id, summary, schema: anyObject("The figures."), errors: ["crawl_internal_error"] }),
-  ),
-];
+  ...FIGURES,
+};

@@ -3,7 +3,8 @@
 
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ERRORS, type ErrorCode } from "../../base/errors.ts";
-import { type ApiEndpoint, anyObject, type ErrorShape } from "../../http/endpoint.ts";
+import { anyObject, type ErrorShape } from "../../http/endpoint.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
 import type { WebFeature } from "../failure.ts";
 import { ACTIONS_MAX } from "./actions.ts";
 import { statusOf } from "./failure.ts";
@@ -128,28 +129,25 @@ export const failuresOf = (feature: WebFeature): ErrorCode[] => [
   "scrape_failed",
 ];
 
-/** An endpoint that reads pages or searches, and is counted. */
+/** The description of an endpoint that reads pages or searches, and is counted. */
 export function work(
-  path: string,
-  more: Pick<ApiEndpoint, "id" | "summary" | "description"> & {
+  more: Pick<NamelessText, "summary" | "description"> & {
+    /** The name of the body's schema. */
+    name: string;
     feature: WebFeature;
     body: Record<string, TSchema>;
     example: unknown;
     answer: TSchema;
     errors?: readonly ErrorCode[];
   },
-): ApiEndpoint {
-  const { id, summary, description, feature, body, example, answer, errors = [] } = more;
+): NamelessText {
+  const { name, summary, description, feature, body, example, answer, errors = [] } = more;
   return {
-    method: "POST",
-    path,
-    id,
     group: FIRECRAWL_GROUP,
     summary,
     description,
-    access: "counted",
     body: {
-      schema: Type.Object(body, { $id: `${id[0]?.toUpperCase()}${id.slice(1)}Request`, additionalProperties: true }),
+      schema: Type.Object(body, { $id: name, additionalProperties: true }),
       examples: { plain: example },
     },
     answer: { description: "The result.", schema: answer },

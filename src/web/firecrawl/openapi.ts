@@ -1,8 +1,8 @@
 // The OpenAPI description of Firecrawl's v2 endpoints.
 
 import { Type } from "@sinclair/typebox";
-import type { ApiEndpoint } from "../../http/endpoint.ts";
-import { FIRECRAWL_JOB_ENDPOINTS } from "./openapi-jobs.ts";
+import type { NamelessText } from "../../http/served-endpoint.ts";
+import { FIRECRAWL_JOB_TEXTS } from "./openapi-jobs.ts";
 import {
   DOCUMENT,
   FIRECRAWL_GROUP,
@@ -13,10 +13,10 @@ import {
   work,
 } from "./openapi-parts.ts";
 
-/** The described endpoints. */
-export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
-  work("/v2/scrape", {
-    id: "firecrawlScrape",
+/** The descriptions by the names of their operations. */
+export const FIRECRAWL_TEXTS = {
+  firecrawlScrape: work({
+    name: "FirecrawlScrapeRequest",
     summary: "Read one web page",
     description: "Firecrawl's `scrape`. Options that have no effect here are named in the document's `warning`.",
     feature: "scrape",
@@ -25,8 +25,8 @@ export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
     answer: Type.Object({ success: Type.Literal(true), data: DOCUMENT }, { $id: "FirecrawlScrapeResult" }),
     errors: ["extract_unavailable", "extract_upstream_error", "tier_required"],
   }),
-  {
-    ...{ method: "POST", path: "/v2/parse", id: "firecrawlParse", group: FIRECRAWL_GROUP, access: "counted" },
+  firecrawlParse: {
+    group: FIRECRAWL_GROUP,
     summary: "Read a file",
     description: "Firecrawl's `parse`: HTML, PDF, text, JSON and XML. Nothing is fetched, and no browser is used.",
     body: {
@@ -51,5 +51,5 @@ export const FIRECRAWL_ENDPOINTS: readonly ApiEndpoint[] = [
     errors: [...failuresOf("scrape"), "extract_unavailable", "extract_upstream_error", "tier_required"],
     errorShape: FIRECRAWL_SHAPE,
   },
-  ...FIRECRAWL_JOB_ENDPOINTS,
-];
+  ...FIRECRAWL_JOB_TEXTS,
+} satisfies Record<string, NamelessText>;

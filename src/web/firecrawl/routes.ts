@@ -6,6 +6,13 @@ import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-in-slices.ts";
 import type { SentForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
+import {
+  admittingEndpoint,
+  describedBy,
+  type EndpointCall,
+  endpointRoutes,
+  type ServedEndpoint,
+} from "../../http/served-endpoint.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
 import type { JobCaller, WebCaller } from "../caller.ts";
 import { readQuery } from "../crawl-jobs.ts";
@@ -70,93 +77,223 @@ export interface FirecrawlRoutesDeps {
 /** The status in logs and metrics for clients that left. */
 const CLIENT_GONE = 499;
 const IDEMPOTENCY_KEY = "x-idempotency-key";
-/** Elysia must not read the bodies: this program reads them itself, within limits. */
-const RAW = { parse: "none" } as const;
 /** Clients of Firecrawl's first version look for batches here. */
 const BATCH_OF_V1 = "/v1/batch/scrape";
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** Creates the endpoints. */
+/** The routes of the endpoints, and of unsupported features. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
-  const { counted, countedForm, asked } = createFirecrawlAnswering(deps);
-  const batch = counted("crawl", (body, from, request) => startBatch(body, deps.jobs, starting(from, request, deps)));
-  return new Elysia()
-    .post(
-      "/v2/scrape",
-      counted("scrape", (body, from) => scrapeForFirecrawl(body, deps.pages, from)),
-      RAW,
-    )
-    .post(
-      "/v2/crawl",
-      counted("crawl", (body, from, request) => startFirecrawlCrawl(body, deps.jobs, starting(from, request, deps))),
-      RAW,
-    )
-    .post(
-      "/v2/crawl/params-preview",
-      counted("crawl", async (body) => previewCrawl(body)),
-      RAW,
-    )
-    .post("/v2/batch/scrape", batch, RAW)
-    .post(BATCH_OF_V1, batch, RAW)
-    .post(
-      "/v2/parse",
-      countedForm("scrape", (form, from) => parseForFirecrawl(form, deps.pages, from)),
-      RAW,
-    )
-    .post(
-      "/v2/map",
-      counted("map", (body, from) => mapForFirecrawl(body, deps.map, from)),
-      RAW,
-    )
-    .post(
-      "/v2/search",
-      counted("search", (body, from) => searchForFirecrawl(body, deps, from)),
-      RAW,
-    )
-    .post(
-      "/v2/extract",
-      counted("extract", (body, from) => startExtractForFirecrawl(body, deps.extracts, from)),
-      RAW,
-    )
-    .get("/v2/extract/:id", ({ request, params: { id } }) =>
-      asked("extract", request, (accountId) => extractStatus({ id, accountId }, deps.extracts)),
-    )
-    .use(jobRoutes(deps, "crawl"))
-    .use(jobRoutes(deps, "batch"))
-    .use(jobRoutes(deps, "batch", BATCH_OF_V1))
-    .get("/v1/crawl/:id/errors", ({ request, params: { id } }) =>
-      asked("crawl", request, (accountId) => jobErrors({ sort: "crawl", id, accountId }, deps.jobs)),
-    )
-    .use(figureRoutes(deps))
-    .use(hostedRoutes());
+  return endpointRoutes(FIRECRAWL_ENDPOINTS, deps).use(hostedRoutes());
 }
+
+const firecrawlText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).FIRECRAWL_TEXTS);
+
+type FirecrawlEndpoint = ServedEndpoint<FirecrawlRoutesDeps>;
+type Describe = FirecrawlEndpoint["describe"];
+
+/** Reports failures in Firecrawl's format. */
+async function finish(
+  feature: WebFeature,
+  { request, deps }: { request: Request; deps: FirecrawlRoutesDeps },
+  work: () => Promise<object>,
+): Promise<Response> {
+  try {
+    const text = await jsonInTurns(await work());
+    return new Response(text, { headers: { "content-type": "application/json;charset=utf-8" } });
+  } catch (error) {
+    if (request.signal.aborted) {
+      deps.clientGone(request);
+      return new Response(null, { status: CLIENT_GONE });
+    }
+    const known = asFirecrawlError(feature, error);
+    if (known.apiCode.endsWith("internal_error")) deps.unexpected(request, error);
+    throw known;
+  }
+}
+
+/** Who sent a request that is counted, and what answers it. */
+interface Work {
+  readonly deps: FirecrawlRoutesDeps;
+  readonly request: Request;
+  readonly from: JobCaller;
+}
+
+/** Makes endpoints that are admitted and count against the rate limit. */
+const countedAs =
+  <T>(read: (deps: FirecrawlRoutesDeps, request: Request) => Promise<T>) =>
+  (
+    path: string,
+    {
+      describe,
+      feature,
+      answer,
+    }: { describe: Describe; feature: WebFeature; answer(body: T, work: Work): Promise<object> },
+  ): FirecrawlEndpoint =>
+    admittingEndpoint("counted", "POST", path, {
+      describe,
+      handle: async (deps, { request }) => {
+        const { accountId, keyId } = await deps.admit(request);
+        const body = await read(deps, request);
+        const started = (id: string) => deps.jobStarted(request, id);
+        const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
+        return finish(feature, { request, deps }, () => answer(body, { deps, request, from }));
+      },
+    });
+
+const counted = countedAs<Body>(({ readJson }, request) => readJson(request));
+const countedForm = countedAs(({ readForm }, request) => readForm(request));
+
+/** The answer to a request that needs only a valid key. */
+async function asked(
+  feature: WebFeature,
+  { request, deps }: { request: Request; deps: FirecrawlRoutesDeps },
+  answer: (accountId: string) => Promise<object>,
+): Promise<Response> {
+  const { accountId } = await deps.authenticate(request);
+  return finish(feature, { request, deps }, () => answer(accountId));
+}
+
+/** An endpoint that needs only a valid key. */
+const keyed = <Path extends string>(
+  method: "GET" | "DELETE",
+  path: Path,
+  {
+    describe,
+    feature = "crawl",
+    answer,
+  }: {
+    describe: Describe;
+    feature?: WebFeature;
+    answer(accountId: string, call: EndpointCall<Path> & { readonly deps: FirecrawlRoutesDeps }): Promise<object>;
+  },
+): FirecrawlEndpoint =>
+  admittingEndpoint<FirecrawlRoutesDeps, Path>("key", method, path, {
+    describe,
+    handle: (deps, call) => asked(feature, { ...call, deps }, (accountId) => answer(accountId, { ...call, deps })),
+  });
+
+/** The endpoints for polls, errors and cancellations of one kind of job. */
+const jobEndpoints = (
+  sort: JobSort,
+  path: string,
+  describe: Readonly<Record<"poll" | "errors" | "cancel", Describe>>,
+): FirecrawlEndpoint[] => [
+  admittingEndpoint("key", "GET", `${path}/:id` as const, {
+    describe: describe.poll,
+    handle: (deps: FirecrawlRoutesDeps, { request, params: { id } }) =>
+      wantsSocket(request)
+        ? watched({ sorts: [sort], id, version: path === BATCH_OF_V1 ? "v1" : "v2" }, request, deps)
+        : asked("crawl", { request, deps }, (accountId) =>
+            jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps)),
+          ),
+  }),
+  keyed("GET", `${path}/:id/errors` as const, {
+    describe: describe.errors,
+    answer: (accountId, { params: { id }, deps }) => jobErrors({ sort, id, accountId }, deps.jobs),
+  }),
+  keyed("DELETE", `${path}/:id` as const, {
+    describe: describe.cancel,
+    answer: (accountId, { params: { id }, deps }) => cancelFirecrawlJob({ sort, id, accountId }, deps.jobs),
+  }),
+];
+
+const batchAt = (path: string, describe: Describe) =>
+  counted(path, {
+    describe,
+    feature: "crawl",
+    answer: (body, work) => startBatch(body, work.deps.jobs, starting(work)),
+  });
+
+/** Pages and jobs. */
+const WORK: readonly FirecrawlEndpoint[] = [
+  counted("/v2/scrape", {
+    ...{ describe: firecrawlText("firecrawlScrape"), feature: "scrape" },
+    answer: (body, { deps, from }) => scrapeForFirecrawl(body, deps.pages, from),
+  }),
+  countedForm("/v2/parse", {
+    ...{ describe: firecrawlText("firecrawlParse"), feature: "scrape" },
+    answer: (form, { deps, from }) => parseForFirecrawl(form, deps.pages, from),
+  }),
+  counted("/v2/crawl", {
+    ...{ describe: firecrawlText("firecrawlStartCrawl"), feature: "crawl" },
+    answer: (body, work) => startFirecrawlCrawl(body, work.deps.jobs, starting(work)),
+  }),
+  counted("/v2/crawl/params-preview", {
+    ...{ describe: firecrawlText("firecrawlPreviewCrawl"), feature: "crawl" },
+    answer: async (body) => previewCrawl(body),
+  }),
+  ...jobEndpoints("crawl", SORTS.crawl.path, {
+    poll: firecrawlText("firecrawlGetCrawl"),
+    errors: firecrawlText("firecrawlGetCrawlErrors"),
+    cancel: firecrawlText("firecrawlCancelCrawl"),
+  }),
+  keyed("GET", "/v1/crawl/:id/errors", {
+    describe: firecrawlText("firecrawlGetCrawlErrorsV1"),
+    answer: (accountId, { params: { id }, deps }) => jobErrors({ sort: "crawl", id, accountId }, deps.jobs),
+  }),
+  batchAt(SORTS.batch.path, firecrawlText("firecrawlStartBatch")),
+  ...jobEndpoints("batch", SORTS.batch.path, {
+    poll: firecrawlText("firecrawlGetBatch"),
+    errors: firecrawlText("firecrawlGetBatchErrors"),
+    cancel: firecrawlText("firecrawlCancelBatch"),
+  }),
+  batchAt(BATCH_OF_V1, firecrawlText("firecrawlStartBatchV1")),
+  ...jobEndpoints("batch", BATCH_OF_V1, {
+    poll: firecrawlText("firecrawlGetBatchV1"),
+    errors: firecrawlText("firecrawlGetBatchV1Errors"),
+    cancel: firecrawlText("firecrawlCancelBatchV1"),
+  }),
+  counted("/v2/map", {
+    ...{ describe: firecrawlText("firecrawlMap"), feature: "map" },
+    answer: (body, { deps, from }) => mapForFirecrawl(body, deps.map, from),
+  }),
+  counted("/v2/search", {
+    ...{ describe: firecrawlText("firecrawlSearch"), feature: "search" },
+    answer: (body, { deps, from }) => searchForFirecrawl(body, deps, from),
+  }),
+  counted("/v2/extract", {
+    ...{ describe: firecrawlText("firecrawlStartExtract"), feature: "extract" },
+    answer: (body, { deps, from }) => startExtractForFirecrawl(body, deps.extracts, from),
+  }),
+  keyed("GET", "/v2/extract/:id", {
+    ...{ describe: firecrawlText("firecrawlGetExtract"), feature: "extract" },
+    answer: (accountId, { params: { id }, deps }) => extractStatus({ id, accountId }, deps.extracts),
+  }),
+];
+
+const figure = (
+  path: string,
+  describe: Describe,
+  answer: (accountId: string, deps: FirecrawlRoutesDeps) => object | Promise<object>,
+) => keyed("GET", path, { describe, answer: async (accountId, { deps }) => answer(accountId, deps) });
+
+/** The account's current work and remaining credits. */
+const FIGURES: readonly FirecrawlEndpoint[] = [
+  figure("/v2/crawl/active", firecrawlText("firecrawlListActiveCrawls"), (accountId, { jobs }) =>
+    activeCrawls(accountId, jobs),
+  ),
+  figure("/v2/team/credit-usage", firecrawlText("firecrawlCreditUsage"), creditUsage),
+  figure("/v2/team/token-usage", firecrawlText("firecrawlTokenUsage"), tokenUsage),
+  figure("/v2/team/credit-usage/historical", firecrawlText("firecrawlPastCreditUsage"), pastUsage),
+  figure("/v2/team/token-usage/historical", firecrawlText("firecrawlPastTokenUsage"), pastUsage),
+  figure("/v2/team/queue-status", firecrawlText("firecrawlQueueStatus"), (accountId, { jobs }) =>
+    queueStatus(accountId, jobs),
+  ),
+  figure("/v2/concurrency-check", firecrawlText("firecrawlConcurrency"), (accountId, { jobs }) =>
+    concurrencyCheck(accountId, jobs),
+  ),
+];
+
+/** Firecrawl's endpoints. */
+export const FIRECRAWL_ENDPOINTS: readonly FirecrawlEndpoint[] = [...WORK, ...FIGURES];
 
 /**
  * The caller of a job. Clients that send an idempotency key are told that it has no effect, as each request starts a job of its
  * own.
  */
-function starting(from: JobCaller, request: Request, deps: FirecrawlRoutesDeps): JobStarter {
+function starting({ from, request, deps }: Work): JobStarter {
   const unmet = request.headers.has(IDEMPOTENCY_KEY) ? [IDEMPOTENCY_KEY] : [];
   return { ...from, origin: deps.publicUrl(request), unmet };
-}
-
-/** The endpoints for polls, errors and cancellations of one kind of job. */
-function jobRoutes(deps: FirecrawlRoutesDeps, sort: JobSort, path: string = SORTS[sort].path) {
-  const { asked } = createFirecrawlAnswering(deps);
-  return new Elysia()
-    .get(`${path}/:id`, ({ request, params: { id } }) =>
-      wantsSocket(request)
-        ? watched({ sorts: [sort], id, version: path === BATCH_OF_V1 ? "v1" : "v2" }, request, deps)
-        : asked("crawl", request, (accountId) =>
-            jobStatus({ sort, id, accountId }, deps.jobs, windowOf(request, deps)),
-          ),
-    )
-    .get(`${path}/:id/errors`, ({ request, params: { id } }) =>
-      asked("crawl", request, (accountId) => jobErrors({ sort, id, accountId }, deps.jobs)),
-    )
-    .delete(`${path}/:id`, ({ request, params: { id } }) =>
-      asked("crawl", request, (accountId) => cancelFirecrawlJob({ sort, id, accountId }, deps.jobs)),
-    );
 }
 
 /** Answers a WebSocket at `/v1/crawl/:id`, where clients of Firecrawl's first version watch crawls and batches. */
@@ -221,71 +358,11 @@ function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWind
   };
 }
 
-/** The endpoints for the account's current work and remaining credits. */
-function figureRoutes(deps: FirecrawlRoutesDeps) {
-  const { asked } = createFirecrawlAnswering(deps);
-  const figure = (answer: (accountId: string) => object | Promise<object>) => {
-    return ({ request }: { request: Request }) => asked("crawl", request, async (accountId) => answer(accountId));
-  };
-  return new Elysia()
-    .get(
-      "/v2/crawl/active",
-      figure((accountId) => activeCrawls(accountId, deps.jobs)),
-    )
-    .get("/v2/team/credit-usage", figure(creditUsage))
-    .get("/v2/team/token-usage", figure(tokenUsage))
-    .get("/v2/team/credit-usage/historical", figure(pastUsage))
-    .get("/v2/team/token-usage/historical", figure(pastUsage))
-    .get(
-      "/v2/team/queue-status",
-      figure((accountId) => queueStatus(accountId, deps.jobs)),
-    )
-    .get(
-      "/v2/concurrency-check",
-      figure((accountId) => concurrencyCheck(accountId, deps.jobs)),
-    );
-}
-
 /** The endpoints for unsupported features. They answer with an error, even without a key. */
 function hostedRoutes() {
   const routes = new Elysia();
   const refuse = ({ request }: { request: Request }) => refuseHosted(pathOf(request.url));
   const paths = [...HOSTED_PATHS.flatMap((path) => [path, `${path}/*`]), ...HOSTED_ADDRESSES];
-  for (const path of paths) for (const method of METHODS) routes.route(method, path, refuse, RAW);
+  for (const path of paths) for (const method of METHODS) routes.route(method, path, refuse, { parse: "none" });
   return routes;
-}
-
-/** What the endpoints share: admission, and the format of results and errors. */
-function createFirecrawlAnswering(deps: FirecrawlRoutesDeps) {
-  const finish = async (feature: WebFeature, request: Request, work: () => Promise<object>) => {
-    try {
-      const text = await jsonInTurns(await work());
-      return new Response(text, { headers: { "content-type": "application/json;charset=utf-8" } });
-    } catch (error) {
-      if (request.signal.aborted) {
-        deps.clientGone(request);
-        return new Response(null, { status: CLIENT_GONE });
-      }
-      const known = asFirecrawlError(feature, error);
-      if (known.apiCode.endsWith("internal_error")) deps.unexpected(request, error);
-      throw known;
-    }
-  };
-  /** Answers a request that is admitted and counts against the rate limit. */
-  const countedAs =
-    <T>(read: (request: Request) => Promise<T>) =>
-    (feature: WebFeature, answer: (body: T, from: JobCaller, request: Request) => Promise<object>) =>
-    async ({ request }: { request: Request }) => {
-      const { accountId, keyId } = await deps.admit(request);
-      const body = await read(request);
-      const started = (id: string) => deps.jobStarted(request, id);
-      const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
-      return finish(feature, request, () => answer(body, from, request));
-    };
-  /** Answers a request that needs only a valid key. */
-  const asked = async (feature: WebFeature, request: Request, answer: (accountId: string) => Promise<object>) => {
-    const { accountId } = await deps.authenticate(request);
-    return finish(feature, request, () => answer(accountId));
-  };
-  return { counted: countedAs<Body>(deps.readJson), countedForm: countedAs(deps.readForm), asked };
 }
