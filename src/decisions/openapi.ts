@@ -6,6 +6,7 @@ import { anyObject, mapOf, oneOf, orNull } from "../http/endpoint.ts";
 import type { NamelessText } from "../http/served-endpoint.ts";
 
 const ERRORS: readonly ErrorCode[] = [
+  "content_policy_violation",
   "invalid_question",
   "context_too_large",
   "decision_unavailable",
@@ -241,6 +242,10 @@ const OPENAI: NamelessText = {
           ),
           { minItems: 1, maxItems: 400 },
         ),
+        prompt_cache_key: Type.Optional(
+          orNull(Type.String({ description: "A key for the prompt cache of an `openai-decisions` backend." })),
+        ),
+        prompt_cache_options: Type.Optional(orNull(anyObject("How an `openai-decisions` backend caches the prompt."))),
         safety_identifier: Type.Optional(
           Type.Union([Type.String(), Type.Null()], {
             description:
@@ -263,7 +268,11 @@ const OPENAI: NamelessText = {
     schema: Type.Object(
       {
         model: Type.String(),
-        answers: Type.Array(anyObject("`type`, `name`, and `probability`, `choice` or `score` with `probabilities`.")),
+        answers: Type.Array(
+          anyObject(
+            "`type`, `name`, and `probability`, `choice` or `score` with `probabilities`; of a refused question `type: refusal` and `name`.",
+          ),
+        ),
         usage: anyObject("`input_tokens`, `output_tokens`, `total_tokens`."),
       },
       { $id: "OpenaiDecision" },

@@ -34,7 +34,11 @@ export interface DecisionRequest {
   readonly names: ParamNames;
   /** The client's own name of its user, for the provider. */
   readonly endUser?: string | undefined;
+  readonly promptCache?: PromptCacheWishes | undefined;
 }
+
+/** The members of OpenAI's format for its prompt cache, by their names there. */
+export type PromptCacheWishes = Readonly<Partial<Record<"prompt_cache_key" | "prompt_cache_options", unknown>>>;
 
 /** The names of parameters in the client's format, for errors. */
 export interface ParamNames {

@@ -229,6 +229,18 @@ const OPENAI: Row[] = [
     body: openaiError("input", "context_length_exceeded"),
     gets: [413, "context_too_large", "state", "input"],
   },
+  {
+    name: "content refused",
+    status: 400,
+    body: openaiError(null, "cyber_policy"),
+    gets: [400, "cyber_policy"],
+  },
+  {
+    name: "content refused without a code of its own",
+    status: 400,
+    body: openaiError("input", "content_policy_violation"),
+    gets: [400, "content_policy_violation", "state", "input"],
+  },
   { name: "our key is wrong", status: 401, body: openaiError(null, "invalid_api_key"), gets: UNAVAILABLE },
   { name: "not allowed here", status: 403, body: openaiError(null, "unsupported_country"), gets: UNAVAILABLE },
   { name: "unknown model", status: 404, body: openaiError("model", "model_not_found"), gets: UNAVAILABLE },
@@ -248,7 +260,7 @@ const OPENAI: Row[] = [
   { name: "broken", status: 500, body: openaiError(null), gets: UNAVAILABLE },
   { name: "overloaded", status: 503, body: openaiError(null), gets: UNAVAILABLE },
   {
-    name: "a refusal to answer",
+    name: "refusals that cannot be matched to their questions",
     status: 200,
     body: {
       model: "up-1",
@@ -269,6 +281,32 @@ const CHAT: Row[] = [
     status: 400,
     body: openaiError("messages", "context_length_exceeded"),
     gets: [413, "context_too_large", "state", "input"],
+  },
+  {
+    name: "content refused",
+    status: 400,
+    body: openaiError(null, "cyber_policy"),
+    gets: [400, "cyber_policy"],
+  },
+  {
+    name: "content refused by Azure's filter",
+    status: 200,
+    body: {
+      model: "up-1",
+      choices: [{ index: 0, message: { role: "assistant", content: null }, finish_reason: "content_filter" }],
+    },
+    gets: [400, "content_policy_violation"],
+  },
+  {
+    name: "a model's refusal",
+    status: 200,
+    body: {
+      model: "up-1",
+      choices: [
+        { index: 0, message: { role: "assistant", content: null, refusal: "I can't." }, finish_reason: "stop" },
+      ],
+    },
+    gets: [400, "content_policy_violation"],
   },
   { name: "log-probabilities refused", status: 400, body: openaiError("logprobs"), gets: UNAVAILABLE },
   { name: "our key is wrong", status: 401, body: openaiError(null), gets: UNAVAILABLE },

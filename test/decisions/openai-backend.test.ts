@@ -121,19 +121,110 @@ test.each([
   expect([answer.status, answer.body.error.code]).toEqual([503, "decision_unavailable"]);
 });
 
+const ONE_REFUSED = () =>
+  Response.json({
+    answers: [
+      { type: "refusal", name: "q" },
+      { type: "predicate", name: "p", probability: 1 },
+    ],
+    usage: { input_tokens: 50, output_tokens: 3 },
+  });
+
 test("a refusal is final: it names its question, and no other route is tried", async () => {
-  upstream.answer = () =>
-    Response.json({
-      answers: [
-        { type: "refusal", name: "q" },
-        { type: "predicate", name: "p", probability: 1 },
-      ],
-    });
+  upstream.answer = ONE_REFUSED;
+  const before = (await gateway.usage()).length;
   const noul = { type: "noul", instructions: "?" };
   const { status, body } = await ask({ one: { type: "choice", criteria: { a: null } }, p: noul, q: noul });
-  expect([status, body.error.code, body.error.param]).toEqual([503, "decision_unavailable", "questions.q"]);
+  expect([status, body.error.code, body.error.param]).toEqual([400, "content_policy_violation", "questions.q"]);
   expect(body.error.message).toContain("refuses to answer this question");
   expect(upstream.calls.map(({ path }) => path)).toEqual(["/v1/decisions"]);
+  // The upstream read the request, and the vendor bills it.
+  const rows = await gateway.usage(before + 1);
+  expect(rows.at(-1)).toMatchObject({ status: 400, error_code: "content_policy_violation", input_tokens: 50 });
+});
+
+test("in OpenAI's own format a refused question has a refusal as its answer, and the others have theirs", async () => {
+  upstream.answer = ({ questions }) =>
+    Response.json({
+      model: "gpt-d-1",
+      answers: questions.map(({ name }: { name: string }, at: number) =>
+        at % 2 === 0 ? { type: "refusal", name } : { type: "predicate", name, probability: 0.25 },
+      ),
+      usage: { input_tokens: 50, output_tokens: 3 },
+    });
+  const asked = ["a", "b", undefined].map((name) => ({ type: "predicate", name, instructions: "?" }));
+  const { status, body } = await gateway.post(
+    "/v1/decisions",
+    { model: "openai-1.0.0", input: "s", questions: asked },
+    key,
+  );
+  expect([status, body.answers]).toEqual([
+    200,
+    [
+      { type: "refusal", name: "a" },
+      { type: "predicate", name: "b", probability: 0.25 },
+      { type: "refusal", name: null },
+    ],
+  ]);
+  expect(upstream.calls).toHaveLength(1);
+});
+
+test("refusals of several calls keep their questions", async () => {
+  upstream.answer = ({ questions }) =>
+    Response.json({
+      answers: questions.map(({ name }: { name: string }) =>
+        name === "q400" ? { type: "refusal", name } : { type: "predicate", name, probability: 1 },
+      ),
+    });
+  const many = Object.fromEntries(
+    Array.from({ length: 401 }, (_, at) => [`q${at}`, { type: "noul", instructions: "?" }]),
+  );
+  const { status, body } = await ask(many);
+  expect([status, body.error.code, body.error.param]).toEqual([400, "content_policy_violation", "questions.q400"]);
+});
+
+test("a client of OpenAI's format decides how its prompt is cached", async () => {
+  const wishes = { prompt_cache_key: "k1", prompt_cache_options: { mode: "explicit", ttl: "30m" } };
+  const questions = [{ type: "predicate", instructions: "?" }];
+  const asked = { model: "openai-1.0.0", input: "s", questions };
+  expect((await gateway.post("/v1/decisions", { ...asked, ...wishes }, key)).status).toBe(200);
+  expect(upstream.calls[0]!.body).toMatchObject(wishes);
+  expect((await gateway.post("/v1/decisions", asked, key)).status).toBe(200);
+  expect(Object.keys(upstream.calls[1]!.body).filter((name) => name.startsWith("prompt_cache"))).toEqual([]);
+});
+
+test.each<[string, object]>([
+  ["prompt_cache_key", { prompt_cache_key: 1 }],
+  ["prompt_cache_options", { prompt_cache_options: "30m" }],
+])("%s of another type is refused by its name", async (param, wishes) => {
+  const questions = [{ type: "predicate", instructions: "?" }];
+  const { status, body } = await gateway.post(
+    "/v1/decisions",
+    { model: "openai-1.0.0", input: "s", questions, ...wishes },
+    key,
+  );
+  expect([status, body.error.param, upstream.calls.length]).toEqual([400, param, 0]);
+});
+
+test.each<[string, object]>([
+  ["a message", { role: "user", content: [{ type: "input_image", image_url: "https://x.example/a.png" }] }],
+  [
+    "the output of a tool",
+    {
+      type: "function_call_output",
+      call_id: "c",
+      output: [{ type: "input_image", image_url: "data:image/png;base64,AA==" }],
+    },
+  ],
+])("an image in %s is refused by its place", async (_name, item) => {
+  const questions = [{ type: "predicate", instructions: "?" }];
+  const { status, body } = await gateway.post(
+    "/v1/decisions",
+    { model: "openai-1.0.0", input: [item], questions },
+    key,
+  );
+  expect([status, body.error.code, upstream.calls.length]).toEqual([400, "image_input_not_supported", 0]);
+  expect(body.error.param).toMatch(/^input\[0\]\.(?:content|output)\[0\]$/);
 });
 
 test("what the upstream read from a cache and wrote to one is told and recorded, over several calls", async () => {

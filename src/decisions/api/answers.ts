@@ -8,6 +8,8 @@ import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 export interface Answered {
   readonly question: Question;
   readonly probabilities: readonly number[];
+  /** Whether the model refused to answer it, so that there are no probabilities. */
+  readonly refused?: boolean;
 }
 
 /** The member `answers` of docs/reference/http-api.md#post-v1systemone. */

@@ -2,7 +2,7 @@
 // probabilities are calibrated. Either all questions are answered or none. Any failure of an upstream is a 503
 // `decision_unavailable`, and no other version or backend is used instead (docs/reference/errors.md).
 
-import { ApiError } from "../../base/errors.ts";
+import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { type BackendAnswer, type DecisionRoute, NonsenseAnswer, type Upstream } from "../backends/backend.ts";
 import { backendOf } from "../backends/index.ts";
 import type { Priors } from "../backends/prior.ts";
@@ -38,14 +38,16 @@ export async function decide(
   priors?: Priors,
 ): Promise<Decision> {
   const countTokens = await measure(request);
-  const { names } = request;
+  const { names, promptCache } = request;
   const open = request.questions.filter(({ options }) => options.length > 1);
   const backend =
     open.length === 0
       ? undefined
-      : await ask(version, { state: request.state, questions: open, names }, { upstream, priors });
+      : await ask(version, { state: request.state, questions: open, names, promptCache }, { upstream, priors });
   const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
-  const answered = request.questions.map((question) => {
+  const refused = new Set(backend?.refused?.map((at) => open[at]));
+  const answered = request.questions.map((question): Answered => {
+    if (refused.has(question)) return { question, probabilities: [], refused: true };
     const read = readings.get(question);
     return { question, probabilities: read === undefined ? [1] : calibrate(question, read, version.calibration) };
   });
@@ -60,16 +62,24 @@ export async function decide(
 
 async function ask(
   version: DecisionVersion,
-  { state, questions, names }: Omit<DecisionRequest, "model">,
+  { state, questions, names, promptCache }: Omit<DecisionRequest, "model">,
   { upstream, priors }: { upstream: Upstream; priors: Priors | undefined },
 ): Promise<BackendAnswer> {
   const { spec } = version;
   try {
     refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
-    return await backendOf(spec).answer({ state, questions, spec, priors }, upstream);
+    return await backendOf(spec).answer({ state, questions, spec, priors, promptCache }, upstream);
   } catch (error) {
     throw inWordsOf(names, publicError(error));
   }
+}
+
+/** The error of an answer in a format that has no place for a refused question; undefined if no question was refused. */
+export function refusalOf({ answered }: Decision, names: ParamNames): ApiError | undefined {
+  const refused = answered.find((one) => one.refused);
+  if (refused === undefined) return undefined;
+  const message = "The decision model refuses to answer this question. Change it: the same question is refused again.";
+  return new ApiError("content_policy_violation", message, { param: names.of(`questions.${refused.question.key}`) });
 }
 
 /** The same error with `param` as named in the client's format. */
@@ -79,13 +89,21 @@ function inWordsOf(names: ParamNames, error: unknown): unknown {
   return param === error.detail.param ? error : new ApiError(error.apiCode, error.message, { ...error.detail, param });
 }
 
+/** The errors that clients get as they are. What a vendor refuses for its content would be refused again, so it is no outage. */
+const PUBLIC: ReadonlySet<ErrorCode> = new Set([
+  "provider_rate_limited",
+  "invalid_question",
+  "decision_unavailable",
+  "content_policy_violation",
+]);
+
 /** The error that a client gets for a failure. */
 export function publicError(error: unknown): unknown {
   if (error instanceof NonsenseAnswer)
     return unavailable("The decision model did not return a usable answer. Try again.", error);
   if (!(error instanceof ApiError)) return error;
   const { apiCode, detail, message } = error;
-  if (["provider_rate_limited", "invalid_question", "decision_unavailable"].includes(apiCode)) return error;
+  if (PUBLIC.has(apiCode)) return error;
   if (apiCode === "context_length_exceeded") {
     return new ApiError("context_too_large", "The request is too large for this model. Send less.", {
       param: "state",

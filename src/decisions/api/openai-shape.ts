@@ -10,6 +10,7 @@ import {
   type DecisionRequest,
   type Option,
   type ParamNames,
+  type PromptCacheWishes,
   type Question,
   refuseForeignFields,
 } from "../questions.ts";
@@ -51,6 +52,7 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
     asked: read.map((one) => one.asked),
     names: namesFor(read.map((one) => one.question)),
     endUser: endUserIn(body),
+    promptCache: promptCacheIn(body),
   };
 }
 
@@ -59,6 +61,20 @@ const END_USER_CHARS_MAX = 64;
 
 function endUserIn({ safety_identifier: name }: Readonly<Record<string, unknown>>): string | undefined {
   return typeof name === "string" && name !== "" && name.length <= END_USER_CHARS_MAX ? name : undefined;
+}
+
+function promptCacheIn(body: Readonly<Record<string, unknown>>): PromptCacheWishes | undefined {
+  const { prompt_cache_key: key, prompt_cache_options: options } = body;
+  if (key == null && options == null) return undefined;
+  if (key != null && typeof key !== "string")
+    throw badRequest("prompt_cache_key", "'prompt_cache_key' must be a string.");
+  if (options != null && !isRecord(options)) {
+    throw badRequest("prompt_cache_options", "'prompt_cache_options' must be an object.");
+  }
+  return {
+    ...(key == null ? {} : { prompt_cache_key: key }),
+    ...(options == null ? {} : { prompt_cache_options: options }),
+  };
 }
 
 /** Maps `questions.2.criteria.NAME` to `questions[2].choices[1]`. A question's key is its index. */
@@ -159,7 +175,10 @@ function stateOf(input: string | readonly unknown[]): Content {
   if (typeof input === "string") return input;
   const items = input.map((item, at): Content => {
     if (!isRecord(item)) throw badRequest(`input[${at}]`, "An input item must be an object.");
-    if (item["content"] === undefined) return item;
+    if (item["content"] === undefined) {
+      if (Array.isArray(item["output"])) refuseImages(item["output"], `input[${at}].output`);
+      return item;
+    }
     return contentOf(item["content"], `input[${at}].content`);
   });
   if (items.length === 1) return items[0]!;
@@ -180,14 +199,10 @@ function contentOf(content: unknown, path: string): Content {
 
 /** Joins parts to one text. JSON parts become compact JSON. */
 function joined(parts: readonly unknown[], path: string): string {
+  refuseImages(parts, path);
   return parts
     .map((part, at) => {
       const type = isRecord(part) ? part["type"] : undefined;
-      if (type === "input_image") {
-        throw new ApiError("image_input_not_supported", "Decision models here read text and JSON.", {
-          param: `${path}[${at}]`,
-        });
-      }
       if (isRecord(part) && typeof part["text"] === "string") return part["text"];
       if (isRecord(part) && type === "input_json" && isData(part["data"])) return JSON.stringify(part["data"]);
       if (isRecord(part) && typeof part["refusal"] === "string") return part["refusal"];
@@ -196,14 +211,26 @@ function joined(parts: readonly unknown[], path: string): string {
     .join("\n");
 }
 
+/**
+ * Throws 400 for an image. The limits of a decision are counted in tokens of text, and only one of its backends could pass an image
+ * on.
+ */
+function refuseImages(parts: readonly unknown[], path: string): void {
+  const at = parts.findIndex((part) => isRecord(part) && part["type"] === "input_image");
+  if (at < 0) return;
+  const param = `${path}[${at}]`;
+  throw new ApiError("image_input_not_supported", "Decision models here read text and JSON, and no images.", { param });
+}
+
 function isData(value: unknown): value is Content {
   return typeof value === "object" && value !== null;
 }
 
 /** The member `answers` of that format, in the order of the questions. */
 export function openaiAnswersView(answered: readonly Answered[], asked: readonly Asked[]): Record<string, unknown>[] {
-  return answered.map(({ question, probabilities }, at) => {
+  return answered.map(({ question, probabilities, refused }, at) => {
     const { name, values } = asked[at]!;
+    if (refused) return { type: "refusal", name };
     if (question.type === "noul") return { type: "predicate", name, probability: probabilities[0] };
     if (question.type === "choice") {
       return {

@@ -26,7 +26,7 @@ import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import { measure } from "./budget.ts";
-import { type Decision, type DecisionCost, decide, routeOf } from "./decide.ts";
+import { type Decision, type DecisionCost, decide, refusalOf, routeOf } from "./decide.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
@@ -124,6 +124,8 @@ export async function listed(
 interface Shape<R extends DecisionRequest> {
   readonly path: string;
   read(body: Readonly<Record<string, unknown>>, text: string): R;
+  /** Whether its answers have a place for a refused question; without one, a refusal fails the request. */
+  readonly tellsRefusals?: boolean;
   answers(decision: Decision, request: R): unknown;
   usage(decision: Decision): Record<string, unknown>;
 }
@@ -155,6 +157,7 @@ const nativeShape: Shape<DecisionRequest> = {
 const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
   path: "/v1/decisions",
   read: readOpenaiDecisions,
+  tellsRefusals: true,
   answers: ({ answered }, { asked }) => openaiAnswersView(answered, asked),
   usage: ({ inputTokens, outputTokens, backend: { cachedTokens = 0, cacheWriteTokens = 0 } = {} }) => ({
     input_tokens: inputTokens,
@@ -210,10 +213,12 @@ async function answer<R extends DecisionRequest>(
   }
   const decision = await withDeadline(request, { ...deps, caller, asked }, async (deadline) => {
     const used = (ended?: Used["ended"]) => ({ version, caller, exchange, endpoint: shape.path, ended });
+    let refusal: ApiError | undefined;
     try {
       const made = await decide(version, asked, deps.upstream(version, deadline), deps.priors);
-      recordUsage(made, used(), deps);
-      return made;
+      refusal = shape.tellsRefusals ? undefined : refusalOf(made, asked.names);
+      recordUsage(made, used(refusal && endOf(refusal)), deps);
+      if (refusal === undefined) return made;
     } catch (error) {
       if (request.signal.aborted) {
         exchange.log["client_gone"] = true;
@@ -222,11 +227,12 @@ async function answer<R extends DecisionRequest>(
       }
       if (error instanceof ApiError && error.cause instanceof NonsenseAnswer) deps.answeredNonsense(version);
       // A request that is refused here has reached no upstream and gets no usage row.
-      if (error instanceof ApiError && error.status >= 429) {
-        recordUsage(undefined, used({ status: error.status, code: error.apiCode }), deps);
+      if (error instanceof ApiError && (error.status >= 429 || error.apiCode === "content_policy_violation")) {
+        recordUsage(undefined, used(endOf(error)), deps);
       }
       throw error;
     }
+    throw refusal;
   });
   if (decision.backend !== undefined) {
     const { provider, model } = decision.backend.route;
@@ -307,6 +313,10 @@ interface Used {
   readonly endpoint: string;
   /** The status and code of a request that was not answered. */
   readonly ended: { readonly status: number; readonly code: string } | undefined;
+}
+
+function endOf({ status, apiCode }: ApiError): NonNullable<Used["ended"]> {
+  return { status, code: apiCode };
 }
 
 /** The status in the log line, and the code under which streams are recorded as well. */

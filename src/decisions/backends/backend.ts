@@ -8,7 +8,7 @@ import type { ChatResult } from "../../chat/result.ts";
 import { reportedUsage } from "../../chat/usage.ts";
 import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Observation } from "../calibration/calibration.ts";
-import type { Content, Question } from "../questions.ts";
+import type { Content, PromptCacheWishes, Question } from "../questions.ts";
 import type { Priors } from "./prior.ts";
 
 /** How a version is answered. This is a part of its record. */
@@ -52,6 +52,8 @@ export interface DecisionTask {
   readonly spec: BackendSpec;
   /** The priors that were made before. Absent: they are made for this task alone. */
   readonly priors?: Priors | undefined;
+  /** The client's wishes for the prompt cache of an upstream of its own format. */
+  readonly promptCache?: PromptCacheWishes | undefined;
 }
 
 /** The result of a JSON call. */
@@ -100,6 +102,8 @@ export interface TextToken {
 export interface BackendAnswer {
   /** The readings, in the order of the task's questions. */
   readonly readings: readonly (readonly Observation[])[];
+  /** The indices of the questions that the upstream refused to answer, which have no readings. */
+  readonly refused?: readonly number[];
   /** The upstream's own token count; absent if it has none that can be billed. */
   readonly inputTokens?: number;
   readonly outputTokens: number;

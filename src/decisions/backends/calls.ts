@@ -147,11 +147,22 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
  * are tried.
  */
 function resultOf(provider: Provider, text: string): ChatResult {
+  let result: ChatResult;
   try {
-    return fold(provider.dialect.events(parse(text)));
+    result = fold(provider.dialect.events(parse(text)));
   } catch (error) {
     throw faultOfReading(error);
   }
+  refuseRefusal(result);
+  return result;
+}
+
+/** Throws `UpstreamFault` if the vendor or its model refused for the content: it is asked of nobody else then. */
+function refuseRefusal({ choices: [choice] }: ChatResult): void {
+  if (choice === undefined) return;
+  const said = choice.blocks.flatMap((block) => (block.type === "text" && block.refusal ? [block.text] : [])).join("");
+  if (said === "" && choice.reason !== "content_filter" && choice.reason !== "refusal") return;
+  throw new UpstreamFault("refused", said || "The model refuses to answer this. Change it: it is refused again.");
 }
 
 /** Throws `UpstreamFault` if another version answered, so that the next route of the version is tried. */

@@ -1,5 +1,5 @@
 // Versions that OpenAI's Decisions endpoint serves. The criteria of a yes/no question become part of its text, since that
-// protocol has no field for them. A refusal is not an answer, and one unanswered question fails the request.
+// protocol has no field for them. A refusal of one question leaves the answers to the others.
 
 import { ApiError } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
@@ -24,10 +24,10 @@ export const openaiDecisions: DecisionBackend = {
   kind: "openai-decisions",
   asText: false,
   calibrationOf: () => "upstream",
-  async answer({ state, questions, spec }, upstream) {
+  async answer({ state, questions, spec, promptCache }, upstream) {
     const input = inputOf(state);
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {
-      const body = { input, questions: batch.map(definitionOf) };
+      const body = { ...promptCache, input, questions: batch.map(definitionOf) };
       try {
         return await upstream.post(
           "/decisions",
@@ -42,9 +42,11 @@ export const openaiDecisions: DecisionBackend = {
   },
 };
 
-/** An error about `questions[2].choices[1]` of a call, with the key of the question instead. */
+/** An error about `questions[2].choices[1]` of a call, with the key of the question instead, and the state for the input. */
 function aboutOwn(batch: readonly Question[], error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
+  if (error.detail.param === "input")
+    return new ApiError(error.apiCode, error.message, { ...error.detail, param: "state" });
   const [, at = "", field = "", item] = PLACE.exec(error.detail.param ?? "") ?? [];
   const question = batch[Number(at)];
   if (at === "" || question === undefined) return error;
@@ -106,22 +108,22 @@ function readAnswer(batch: readonly Question[], { body, route }: PostResult, rev
     throw new NonsenseAnswer("The upstream's reply does not have an answer for each question.");
   }
   const matched = matching(batch, answers);
-  const refused = matched.findIndex((one) => isRecord(one) && one["type"] === "refusal");
   // A refusal is final, and nothing is wrong with the route, so no other one is tried.
-  if (refused >= 0) {
-    const message =
-      "The decision model refuses to answer this question. Change it: the same question is refused again.";
-    throw new ApiError("decision_unavailable", message, { param: `questions[${refused}]` });
-  }
-  const readings = batch.map((question, at): Observation[] => [
-    observationOf(probabilitiesOf(question, matched[at], revision), revision),
-  ]);
+  const refused = [...matched.keys()].filter((at) => isRefusal(matched[at]));
+  const readings = batch.map((question, at): Observation[] =>
+    refused.includes(at) ? [] : [observationOf(probabilitiesOf(question, matched[at], revision), revision)],
+  );
   return {
     readings,
+    refused,
     route,
     ...tokensIn(body),
     ...optionalMember("upstreamModel", typeof body["model"] === "string" ? body["model"] : undefined),
   };
+}
+
+function isRefusal(answer: unknown): boolean {
+  return isRecord(answer) && answer["type"] === "refusal";
 }
 
 /**

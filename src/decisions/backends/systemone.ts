@@ -106,12 +106,19 @@ function probabilitiesOf(question: Question, answer: Readonly<Record<string, unk
 /** Combines the answers of several calls. */
 export function gather(parts: readonly BackendAnswer[]): BackendAnswer {
   const { inputTokens: _first, ...first } = parts[0]!;
+  let start = 0;
+  const refused = parts.flatMap((part) => {
+    const own = (part.refused ?? []).map((at) => start + at);
+    start += part.readings.length;
+    return own;
+  });
   // There is no sum if a call reported no count, or if the sum is beyond the safe integers and cannot be billed.
   const sum = (counts: readonly (number | undefined)[]) =>
     tokensOf(counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0));
   return {
     ...first,
     readings: parts.flatMap(({ readings }) => readings),
+    refused,
     outputTokens: sum(parts.map(({ outputTokens }) => outputTokens)) ?? 0,
     cachedTokens: sum(parts.map(({ cachedTokens = 0 }) => cachedTokens)) ?? 0,
     cacheWriteTokens: sum(parts.map(({ cacheWriteTokens = 0 }) => cacheWriteTokens)) ?? 0,

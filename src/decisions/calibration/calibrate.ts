@@ -143,6 +143,7 @@ export async function runCalibration(
     const task = { state: row.state, questions: [row.question], spec, priors: options.priors };
     const answer = await skipped.unless(row, async () => {
       const came = await backendOf(spec).answer(task, options.upstream);
+      if ((came.refused ?? []).length > 0) throw new NonsenseAnswer("The model refuses to answer the question.");
       // A fit on readings of both kinds would hold for neither.
       if ((came.prior?.missing ?? 0) > 0) throw new NonsenseAnswer("The prior of the question could not be made.");
       return came;
