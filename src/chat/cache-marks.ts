@@ -35,14 +35,28 @@ export function asksForLongCache({
 }: Pick<ChatRequest, "messages" | "tools" | "extra">): boolean {
   return (
     [extra["cache_control"], extra["prompt_cache_options"]].some(isLong) ||
-    tools.some((tool) => "cacheControl" in tool && isLong(tool.cacheControl)) ||
+    tools.some((tool) => (tool.type === "server" ? holdsLongMark(tool.value) : hasLongMark(tool))) ||
     messages.some(({ content }) => content.some(hasLongMark))
   );
 }
 
 function hasLongMark(part: object): boolean {
-  const { cacheControl, content } = part as { cacheControl?: CacheControl; content?: unknown };
+  const { cacheControl, content, type, value } = part as { [name: string]: unknown };
+  if (type === "opaque") return holdsLongMark(value);
   return isLong(cacheControl) || (Array.isArray(content) && content.some(hasLongMark));
+}
+
+/** Whether there is a marker anywhere in a value as the client sent it. */
+function holdsLongMark(value: unknown): boolean {
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== "object" || one === null) continue;
+    const { cache_control, prompt_cache_breakpoint } = one as Readonly<Record<string, unknown>>;
+    if (isLong(cache_control) || isLong(prompt_cache_breakpoint)) return true;
+    for (const inner of Object.values(one)) open.push(inner);
+  }
+  return false;
 }
 
 function isLong(mark: unknown): boolean {

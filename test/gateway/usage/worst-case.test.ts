@@ -25,6 +25,43 @@ test.each<Row>([
   ["a system prompt for an hour", messages, of([text()], { system: [text(hour)] }), 2],
   ["a tool for an hour", messages, of([text()], { tools: [{ name: "t", input_schema: {}, cache_control: hour }] }), 2],
   ["a result for an hour", messages, of([{ type: "tool_result", tool_use_id: "t", content: [text(hour)] }]), 2],
+  [
+    "a block of Anthropic's own for an hour",
+    messages,
+    of([text(), { type: "search_result", source: "s", title: "t", content: [text()], cache_control: hour }]),
+    2,
+  ],
+  [
+    "a block within a block of Anthropic's own for an hour",
+    messages,
+    of([text(), { type: "search_result", source: "s", title: "t", content: [text(hour)] }]),
+    2,
+  ],
+  [
+    "a block of Anthropic's own in a result for an hour",
+    messages,
+    of([
+      text(),
+      {
+        type: "tool_result",
+        tool_use_id: "t",
+        content: [{ type: "search_result", source: "s", title: "t", content: [], cache_control: hour }],
+      },
+    ]),
+    2,
+  ],
+  [
+    "a tool of Anthropic's own for an hour",
+    messages,
+    of([text()], { tools: [{ type: "web_search_20250305", name: "web_search", cache_control: hour }] }),
+    2,
+  ],
+  [
+    "a block of Anthropic's own with a usual marker",
+    messages,
+    of([text(), { type: "search_result", source: "s", title: "t", content: [], cache_control: { type: "ephemeral" } }]),
+    1.25,
+  ],
   ["chat: for an hour", chatCompletions, of([text(hour)]), 2],
   ["chat: a long lifetime", chatCompletions, of([text()], { prompt_cache_options: { ttl: "12h" } }), 2],
 ])("%s", (_name, format, body, factor) => {
