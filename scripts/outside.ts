@@ -1,5 +1,6 @@
 // Tries the documents with external tools: two linters for the OpenAPI document, two generators of clients whose
-// programs must compile and work, and the guides' examples for libraries that this repository does not install. Usage:
+// programs must compile and work, the guides' examples for libraries that this repository does not install, and the
+// documents' blocks with the compiled program. Usage:
 // `bun scripts/outside.ts [--keep FOLDER]`. The last line is `N passed, N failed, N skipped`; what cannot be installed
 // is skipped.
 
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DocumentedGateway, startDocumentedGateway } from "../test/docs/gateway.ts";
 import { allSnippets, markOf, runSnippet, type Snippet } from "../test/docs/snippets.ts";
+import { tryDocuments } from "./outside/documents.ts";
 import { tryFirstMinute } from "./outside/first-minute.ts";
 import { tryPrograms } from "./outside/programs.ts";
 
@@ -214,6 +216,7 @@ await tryFirecrawlTools(gateway);
 await tryExamples(gateway);
 await gateway.stop();
 const outside = { folder, trial, skip, run };
+await tryDocuments(outside);
 await tryPrograms(outside);
 await tryFirstMinute(outside);
 if (keep === undefined) rmSync(folder, { recursive: true, force: true });

@@ -4,10 +4,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { snippetsUnder } from "./snippets.ts";
+import { PROGRAM, snippetsUnder } from "./snippets.ts";
 
 const SLOW_MS = 60_000;
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "sallyport-service-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -45,12 +44,12 @@ test.each([
       env: { PATH: process.env["PATH"] ?? "", HOME: folder, SALLYPORT_SERVER_PORT: "0", ...env },
       ...({ stdin: "ignore", stderr: "pipe" } as const),
     };
-    const child = Bun.spawn([process.execPath, MAIN, ...args], options);
+    const child = Bun.spawn([...PROGRAM, ...args], options);
     const said = new Response(child.stderr).text();
     const port = await portOf(child.stdout);
     if (port === undefined) throw new Error(await said);
     const [, ...asks] = health.map((word) => word.replace(":8787", `:${port}`));
-    const check = Bun.spawn([process.execPath, MAIN, ...asks], options);
+    const check = Bun.spawn([...PROGRAM, ...asks], options);
     expect(await check.exited).toBe(0);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
