@@ -37,8 +37,7 @@ export async function openLocalTools(config: Config, note: Note) {
       decisions.start().catch(failed("decision models")),
     ]);
     return {
-      caller,
-      resources: resourcesOf({ web, decisions, webModels: parts.choice }),
+      resources: resourcesOf({ web, decisions, webModels: parts.choice }, caller),
       endpoints: async () => {
         await models;
         return describedEndpoints();

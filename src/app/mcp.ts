@@ -3,6 +3,7 @@
 
 import type { AnyElysia } from "elysia";
 import { tierIncludes } from "../catalog/tiers.ts";
+import type { Caller } from "../gateway/admission/caller.ts";
 import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
 import { joinRoutes } from "../http/join-routes.ts";
@@ -25,10 +26,12 @@ export function createMcpService(deps: McpServiceDeps) {
   const { config, callers, observer, log, bodyLimits } = deps;
   return createMcp({
     origins: () => config().server,
-    authenticate: callers.authenticate,
+    authenticate: async (request) => {
+      const caller = await callers.authenticate(request);
+      return { keyId: caller.keyId, resources: resourcesOf(deps, caller) };
+    },
     bodyLimits,
     endpoints: describedEndpoints,
-    resources: resourcesOf(deps),
     call: createInnerCalls({
       handle: toolEndpoints([deps.web.routes, deps.decisions.routes]),
       via: "mcp",
@@ -51,17 +54,17 @@ export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handl
   };
 }
 
-/** The features besides those for the web. */
-export function resourcesOf({
-  web,
-  decisions,
-  webModels,
-}: Pick<McpServiceDeps, "web" | "decisions" | "webModels">): Resources {
+/** What a caller can use besides the web. */
+export function resourcesOf(
+  { web, decisions, webModels }: Pick<McpServiceDeps, "web" | "decisions" | "webModels">,
+  caller: Pick<Caller, "models"> & { readonly account: Pick<Caller["account"], "tier"> },
+): Resources {
+  const { account, models } = caller;
   return {
     hasEngine: () => web.engines().some(({ whyOff }) => whyOff === undefined),
-    hasModel: (caller) => hasWebModel(webModels, caller),
+    hasModel: () => hasWebModel(webModels, caller),
     // An agent would take the demo's answers for true.
-    decisionModels: async ({ account, models }) =>
+    decisionModels: async () =>
       (await decisions.choices(models))
         .filter(({ tier, embedded }) => !embedded && tierIncludes(account.tier, tier))
         .map(({ id }) => id),

@@ -13,13 +13,19 @@ import { sseResponse } from "../http/sse-response.ts";
 import { checkOrigin, type OriginRules } from "./origins.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { createServer, type McpClient, type McpSdk, type ServerDeps } from "./server.ts";
-import type { McpCaller } from "./tool.ts";
+import type { Resources } from "./tool.ts";
+
+/** The key of a request, and what it opens. */
+interface KeyHolder {
+  readonly keyId: string;
+  readonly resources: Resources;
+}
 
 /** What the endpoint needs. */
 export interface McpRoutesDeps extends ServerDeps {
   origins(): OriginRules;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<McpCaller>;
+  authenticate(request: Request): AtOnce<KeyHolder>;
   bodyLimits(): BodyLimits;
   readonly call: CallEndpoint;
 }
@@ -62,17 +68,17 @@ export function createMcp(deps: McpRoutesDeps) {
     const exchange = exchangeOf(request);
     const origin = checkOrigin(request, deps.origins());
     if (origin !== undefined) Object.assign(exchange.headers, corsHeaders(origin));
-    const caller = await authenticated(request, deps);
-    exchange.log["key_id"] = caller.keyId;
+    const holder = await authenticated(request, deps);
+    exchange.log["key_id"] = holder.keyId;
     const body = await readMessage(request, deps);
     if (body instanceof Response) return body;
-    const name = clientName(request, caller, exchange);
+    const name = clientName(request, holder, exchange);
     for (const message of Array.isArray(body.value) ? body.value : [body.value])
       noteMessage(message, { exchange, running, name });
     loading ??= load();
     const handler = await loading;
-    const client = clientOf(request, { caller, name, running, call: deps.call });
-    const authInfo = { token: "", clientId: caller.keyId, scopes: [], extra: { client } };
+    const client = clientOf(request, { ...holder, name, running, call: deps.call });
+    const authInfo = { token: "", clientId: holder.keyId, scopes: [], extra: { client } };
     const response = await handler.fetch(request, { authInfo, parsedBody: body.value });
     if (response.status >= 500) deps.unexpected(new Error(`The SDK answered ${response.status}.`));
     return isStream(response) ? streamed(response, request, exchange) : response;
@@ -88,7 +94,7 @@ export function createMcp(deps: McpRoutesDeps) {
 /**
  * A 401 in the form that clients of the protocol expect. It names no authorization server, since none issues tokens.
  */
-async function authenticated(request: Request, deps: McpRoutesDeps): Promise<McpCaller> {
+async function authenticated(request: Request, deps: McpRoutesDeps): Promise<KeyHolder> {
   try {
     return await deps.authenticate(request);
   } catch (error) {
@@ -121,7 +127,7 @@ function protocolError(code: number, message: string): Response {
 }
 
 /** Identifies a client across its requests while it has calls in progress. */
-function clientName(request: Request, { keyId }: McpCaller, { address }: Exchange): string {
+function clientName(request: Request, { keyId }: KeyHolder, { address }: Exchange): string {
   return JSON.stringify([keyId, address, (request.headers.get("user-agent") ?? "").slice(0, USER_AGENT_CHARS)]);
 }
 
@@ -139,7 +145,7 @@ function noteMessage(
 /** The client of a request; its calls of endpoints are made with its key. */
 function clientOf(
   request: Request,
-  { caller, name, running, call }: { caller: McpCaller; name: string; running: RunningCalls; call: CallEndpoint },
+  { resources, name, running, call }: { resources: Resources; name: string; running: RunningCalls; call: CallEndpoint },
 ): McpClient {
   const exchange = exchangeOf(request);
   const { requestId, address, secure, isUnnamedProxy, span } = exchange;
@@ -147,7 +153,7 @@ function clientOf(
   const { origin } = new URL(request.url);
   const from: InnerCaller = { requestId, authorization, address, secure, isUnnamedProxy, origin, span };
   return {
-    caller,
+    resources,
     signal: request.signal,
     call: (asked) => {
       const run = call(from, asked);

@@ -10,13 +10,13 @@ import type { InnerRun } from "../http/inner-call.ts";
 import { watchJob } from "./progress.ts";
 import { failureResult, toolResult } from "./results.ts";
 import { schemasOf } from "./schemas.ts";
-import type { Ask, JsonRecord, McpCaller, McpTool, Resources, ToolRun } from "./tool.ts";
+import type { Ask, JsonRecord, McpTool, Resources, ToolRun } from "./tool.ts";
 import { TOOLS } from "./tools/index.ts";
 import { withTime } from "./waiting.ts";
 
 /** The client that is served. */
 export interface McpClient {
-  readonly caller: McpCaller;
+  readonly resources: Resources;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Calls an endpoint with the client's key. */
@@ -29,7 +29,6 @@ export interface McpClient {
 
 /** What all servers share. */
 export interface ServerDeps {
-  readonly resources: Resources;
   /** Every documented endpoint. */
   endpoints(): Promise<readonly ApiEndpoint[]>;
   /** Called with an unexpected error. */
@@ -101,16 +100,16 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
 }
 
 /** The tools that this client can use, in a fixed order. */
-async function listTools({ resources, endpoints }: ServerDeps, { caller }: McpClient) {
+async function listTools({ endpoints }: ServerDeps, { resources }: McpClient) {
   const described = await endpoints();
   const offered = await Promise.all(
-    TOOLS.map(async (tool) => ((await (tool.isOffered?.(resources, caller) ?? true)) ? [tool] : [])),
+    TOOLS.map(async (tool) => ((await (tool.isOffered?.(resources) ?? true)) ? [tool] : [])),
   );
   return Promise.all(
     offered.flat().map(async (tool) => {
       const { name, title, description, readOnly, openWorld } = tool;
       const all = schemasOf(tool, described);
-      const { input, output } = (await tool.schemas?.(all, () => resources.decisionModels(caller))) ?? all;
+      const { input, output } = (await tool.schemas?.(all, () => resources.decisionModels())) ?? all;
       return {
         ...{ name, title, description },
         inputSchema: input as { type: "object" },
@@ -147,7 +146,7 @@ async function runTool(tool: McpTool, args: JsonRecord, { deps, client, signal, 
     askForJob: (asked) =>
       tell === undefined ? ask(asked) : watchJob(client.call({ ...asked, signal }), { look, progress, signal }),
     progress,
-    decisionModels: () => deps.resources.decisionModels(client.caller),
+    decisionModels: () => client.resources.decisionModels(),
   };
   try {
     return toolResult(await tool.run(withTime(args, tool), run));

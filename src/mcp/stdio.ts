@@ -4,11 +4,11 @@
 import type { Readable, Writable } from "node:stream";
 import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
 import { createServer, type McpClient, type ServerDeps } from "./server.ts";
-import type { McpCaller } from "./tool.ts";
+import type { Resources } from "./tool.ts";
 
 /** What the server needs. */
 export interface StdioDeps extends ServerDeps {
-  readonly caller: McpCaller;
+  readonly resources: Resources;
   readonly call: CallEndpoint;
 }
 
@@ -49,7 +49,7 @@ export async function serveOnStreams(deps: StdioDeps, { input, output, signal }:
   }
 }
 
-function clientOf({ caller, call }: StdioDeps, signal: AbortSignal): McpClient {
+function clientOf({ resources, call }: StdioDeps, signal: AbortSignal): McpClient {
   const never = new AbortController().signal;
   const from: InnerCaller = {
     requestId: "stdio",
@@ -60,7 +60,7 @@ function clientOf({ caller, call }: StdioDeps, signal: AbortSignal): McpClient {
     origin: "http://localhost",
   };
   return {
-    caller,
+    resources,
     signal,
     call: (asked) => call(from, asked),
     // On these streams, the SDK itself receives cancellations.

@@ -2,27 +2,18 @@
 // accounting and errors are those of the endpoint.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { TierId } from "../config/schema.ts";
 
 /** A JSON object. */
 export type JsonRecord = Record<string, unknown>;
 
-/** The account that owns the key. */
-export interface McpCaller {
-  readonly keyId: string;
-  /** The models that the key may use. */
-  readonly models: readonly string[] | null;
-  readonly account: { readonly tier: TierId };
-}
-
-/** Which features are available in addition to those for the web. */
+/** What a client can use in addition to the web, as the program is configured and as its key and plan allow. */
 export interface Resources {
   /** Whether a search engine is in use. */
   hasEngine(): boolean;
-  /** Whether the caller may use a model that can read pages. */
-  hasModel(caller: McpCaller): boolean;
-  /** The decision models that the caller may use, by version and alias. */
-  decisionModels(caller: McpCaller): AtOnce<readonly string[]>;
+  /** Whether it may use a model that can read pages. */
+  hasModel(): boolean;
+  /** The decision models that it may use, by version and alias. */
+  decisionModels(): AtOnce<readonly string[]>;
 }
 
 /** A request of a tool to an endpoint. */
@@ -83,8 +74,8 @@ export interface McpTool {
   readonly omits?: readonly string[];
   /** The parameter that states how long the caller waits. If a call omits it, the tool answers before most clients give up. */
   readonly time?: { readonly parameter: string; readonly aliases?: readonly string[]; readonly perSecond: number };
-  /** Whether this caller can use the tool; true if absent. */
-  isOffered?(resources: Resources, caller: McpCaller): AtOnce<boolean>;
+  /** Whether a client can use the tool; true if absent. */
+  isOffered?(resources: Resources): AtOnce<boolean>;
   /** Replaces the endpoint's schemas by the tool's own. */
   schemas?(endpoint: EndpointSchemas, models: () => AtOnce<readonly string[]>): AtOnce<EndpointSchemas>;
   run(args: JsonRecord, run: ToolRun): Promise<ToolAnswer>;

@@ -41,3 +41,9 @@ export const stagesAreListed = featureRule(
   (path) => path !== `${STAGES}index.ts`,
   (target) => target.startsWith(STAGES) && target.endsWith("/stage.ts"),
 );
+
+export const stagesImportNoEndpoint = featureRule(
+  "a stage imports no endpoint",
+  (path) => path.startsWith(STAGES),
+  (target) => target.startsWith(`${GATEWAY}endpoints/`),
+);

@@ -98,6 +98,11 @@ const plants: Plant[] = [
     "stages/b/c.ts",
     { "src/gateway/centre/a.ts": 'import type { C } from "../stages/b/c.ts";' },
   ],
+  [
+    "a stage imports no endpoint",
+    "endpoints/files/uploads.ts",
+    { "src/gateway/stages/files/uploaded.ts": 'import { f } from "../../endpoints/files/uploads.ts";' },
+  ],
   ["a stage is named", "stages/b/stage.ts", { "src/gateway/inner/a.ts": 'import { b } from "../stages/b/stage.ts";' }],
   ["only http, app and", "elysia", { "src/gateway/centre/run.ts": 'import type { Context } from "elysia";' }],
   ["only http, app and", "@elysiajs/jwt", { "src/accounts/jwt.ts": 'import { jwt } from "@elysiajs/jwt";' }],

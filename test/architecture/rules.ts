@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
-import { centreKnowsNoFeature, stagesAreListed } from "./gateway-rules.ts";
+import { centreKnowsNoFeature, stagesAreListed, stagesImportNoEndpoint } from "./gateway-rules.ts";
 import { importStyle } from "./import-rules.ts";
 import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
@@ -357,6 +357,7 @@ export const RULES: readonly Rule[] = [
   wireMeetsUpstream,
   centreKnowsNoFeature,
   stagesAreListed,
+  stagesImportNoEndpoint,
   sql,
   engines,
   elysia,

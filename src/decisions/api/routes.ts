@@ -3,7 +3,6 @@
 // keys.
 
 import type { AtOnce } from "../../base/at-once.ts";
-import type { FailedRoute } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
@@ -12,11 +11,11 @@ import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import type { EndUsers } from "../../gateway/admission/end-users.ts";
 import { clientGone, withinDeadline } from "../../gateway/calls/request-deadline.ts";
+import { forwardedTrace } from "../../gateway/calls/route-call.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
-import type { WireTap } from "../../http/exchange.ts";
+import type { Exchange } from "../../http/exchange.ts";
 import { admittingEndpoint, describedBy, endpointsBehind, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
-import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import { type BackendAnswer, NonsenseAnswer, type PriorUse, type Upstream } from "../backends/backend.ts";
 import type { CallDeadline } from "../backends/calls.ts";
 import { backendOf } from "../backends/index.ts";
@@ -36,21 +35,10 @@ export type DecisionCaller = Pick<Caller, "keyId" | "accountId" | "models" | "bu
 };
 
 /** The members of the edge's exchange that are used here. */
-export interface DecisionExchange {
-  readonly requestId: string;
-  readonly startedMs: number;
-  readonly headers: Record<string, string>;
-  readonly log: Record<string, unknown>;
-  /** The span of the request; undefined if tracing is off. */
-  readonly span?: TraceSpan | undefined;
-  /** Collects the calls that failed. */
-  readonly failedRoutes: FailedRoute[];
-  readonly wire?: WireTap;
-  /** Whether the request's usage row was written. */
-  recorded: boolean;
-  /** Runs when the request ends. */
-  atEnd(work: () => void): void;
-}
+export type DecisionExchange = Pick<
+  Exchange,
+  "requestId" | "startedMs" | "headers" | "log" | "span" | "failedRoutes" | "wire" | "recorded" | "atEnd"
+>;
 
 export interface DecisionRoutesDeps {
   exchangeOf(request: Request): DecisionExchange;
@@ -289,8 +277,7 @@ async function withDeadline<T>(
   work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
   const { span, failedRoutes, wire } = deps.exchangeOf(request);
-  const headers = span === undefined ? traceHeaders(request.headers) : {};
-  const trace = { span, headers, stream: false, failedRoutes, wire };
+  const trace = { span, headers: forwardedTrace(request, span), stream: false, failedRoutes, wire };
   const ended = new AbortController();
   try {
     // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.

@@ -6,7 +6,7 @@ import type { ModelRoute } from "../../catalog/models.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { WireTap } from "../../http/exchange.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../../telemetry/genai.ts";
-import type { TraceSpan } from "../../telemetry/span.ts";
+import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import type { CallOutcome, Permit } from "../../upstream/breaker.ts";
 import type { FaultKind } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
@@ -27,6 +27,13 @@ export interface CallTrace {
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   topP?: number | undefined;
+}
+
+const NO_CONTEXT = {};
+
+/** The client's trace context, which is only forwarded while tracing is off: else the calls are children of the request's span. */
+export function forwardedTrace({ headers }: Request, span: TraceSpan | undefined): CallTrace["headers"] {
+  return span === undefined ? traceHeaders(headers) : NO_CONTEXT;
 }
 
 /** The outcome of a call. */

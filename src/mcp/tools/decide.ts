@@ -17,7 +17,7 @@ export const decideTool: McpTool = {
   endpoint: "POST /v1/systemone",
   readOnly: true,
   openWorld: false,
-  isOffered: async (resources, caller) => (await resources.decisionModels(caller)).length > 0,
+  isOffered: async (resources) => (await resources.decisionModels()).length > 0,
   async schemas({ input, output }, models) {
     const known = (await models()).slice(0, MODELS_MAX);
     const properties = input["properties"] as Record<string, JsonRecord>;

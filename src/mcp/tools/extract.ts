@@ -15,7 +15,7 @@ export const extractTool: McpTool = {
   readOnly: true,
   openWorld: true,
   time: { parameter: "timeout_seconds", aliases: ["timeoutSeconds"], perSecond: 1 },
-  isOffered: (resources, caller) => resources.hasModel(caller),
+  isOffered: (resources) => resources.hasModel(),
   run: async (args, { askForJob }) => ({
     data: await askForJob({ method: "POST", path: "/v1/extract", body: args }),
   }),

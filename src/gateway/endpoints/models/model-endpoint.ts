@@ -9,9 +9,9 @@ import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import type { Spools } from "../../../http/spool.ts";
 import { openUpload, type Upload } from "../../../http/upload.ts";
-import { traceHeaders } from "../../../telemetry/span.ts";
 import { tryRoutes } from "../../calls/attempts.ts";
 import { withinDeadline } from "../../calls/request-deadline.ts";
+import { forwardedTrace } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
@@ -109,7 +109,7 @@ function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked)
       account: asked.caller.accountId,
       trace: {
         span: exchange.span,
-        headers: exchange.span === undefined ? traceHeaders(request.headers) : {},
+        headers: forwardedTrace(request, exchange.span),
         stream: false,
         failedRoutes: exchange.failedRoutes,
         wire: exchange.wire,
