@@ -1,10 +1,12 @@
 // Calls a provider with one of its credentials. Every call goes through here, whether its answer is whole or a stream.
 
 import type { Clock } from "../base/clock.ts";
-import { callProvider, readAnswer, type StreamedBody } from "./call.ts";
+import { callProvider } from "./call.ts";
+import type { StreamedBody } from "./connection/client.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
+import { readAnswer, type UpstreamAnswer } from "./read-answer.ts";
 
 /** Options of a call. */
 export interface AnswerOptions {
@@ -51,7 +53,11 @@ export function fetchAnswer(
 }
 
 /** Sends a request and returns the answer once its headers report success, without reading it. */
-export function openAnswer(provider: Provider, request: UpstreamRequest, options: AnswerOptions): Promise<Response> {
+export function openAnswer(
+  provider: Provider,
+  request: UpstreamRequest,
+  options: AnswerOptions,
+): Promise<UpstreamAnswer> {
   const { clock, signal, headers = {}, upload } = options;
   const call = (secret: string) => callProvider(provider, request, { signal, secret, headers, upload: upload?.() });
   return withKey(provider, clock, call, options.choice);

@@ -4,6 +4,7 @@ import { sha256Hex } from "../base/ids.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { kindFacts } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
+import { networkClient, networkTransport } from "./connection/network.ts";
 import type { Dialect } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
 import { openaiResponses } from "./dialects/responses/dialect.ts";
@@ -11,8 +12,13 @@ import { endUserScope } from "./end-user.ts";
 import { CredentialPool, type Provider, type ProviderCard, type Transport } from "./provider.ts";
 import { cardFor, embeddedCard } from "./providers/index.ts";
 
-/** Sends requests over the network. */
-export const fetchTransport: Transport = (url, init) => fetch(url, init);
+const fetchTransport: Transport = (url, init) => fetch(url, init);
+
+/** How requests are sent over the network. Without a client, `transport` uses the platform's. */
+export function network(connectMs: number): Pick<Provider, "client" | "transport"> {
+  const client = networkClient();
+  return { client, transport: client === undefined ? fetchTransport : networkTransport(client, connectMs) };
+}
 
 /** Creates the chat provider of a configuration entry; undefined for kinds that only answer decisions. */
 export function configureProvider(config: ProviderConfig): Provider | undefined {
@@ -34,7 +40,9 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,
     retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
-    transport: embedded?.transport ?? fetchTransport,
+    ...(embedded === undefined
+      ? network(config.timeoutMs.connect)
+      : { client: undefined, transport: embedded.transport }),
     embedded: embedded !== undefined,
   };
   if (name !== "openai-chat" || quirks.responses !== true) return provider;

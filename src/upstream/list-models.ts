@@ -1,9 +1,9 @@
 // Reads a provider's model list.
 
 import type { DiscoveredModel } from "../vendors/vendor.ts";
-import { readBounded } from "./call.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
+import { readBounded } from "./read-answer.ts";
 
 /** A larger body is not a model list. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;

@@ -4,9 +4,9 @@ import { findPreset } from "../config/presets.ts";
 import { doubtsAbout } from "../config/provider-doubts.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
-import { readBounded } from "./call.ts";
 import { configureProvider } from "./configure.ts";
 import { decisionCard } from "./providers/index.ts";
+import { readBounded } from "./read-answer.ts";
 
 /** The result of the check. */
 export interface ProviderProbe {

@@ -4,6 +4,7 @@
 import type { DialectName } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel, EmbeddedDecisionModel } from "../vendors/vendor.ts";
+import type { WireClient } from "./connection/client.ts";
 import type { Dialect } from "./dialect.ts";
 import type { EndUserScope } from "./end-user.ts";
 
@@ -31,7 +32,7 @@ export interface ProviderCard {
   details?: { path: string; parse(body: unknown): DiscoveredModel[] };
 }
 
-/** Sends a request. This is `fetch`, unless the provider is embedded. */
+/** Sends a request and returns the answer as `fetch` does. */
 export type Transport = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
 /** A configured provider. */
@@ -51,6 +52,8 @@ export interface Provider {
   keys: CredentialPool;
   timeoutsMs: { connect: number; firstByte: number; idle: number };
   retry: { attempts: number; baseMs: number; maxMs: number };
+  /** The gateway's own HTTP client; undefined if calls are sent by `transport`. */
+  client: WireClient | undefined;
   transport: Transport;
   /** Whether it is embedded, so that it is never chosen as a fallback for another model. */
   embedded: boolean;

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { callProvider, readAnswer } from "../../src/upstream/call.ts";
+import { callProvider } from "../../src/upstream/call.ts";
 import { configureProvider } from "../../src/upstream/configure.ts";
 import { UpstreamFault } from "../../src/upstream/fault.ts";
 import { listModels } from "../../src/upstream/list-models.ts";
 import type { Provider } from "../../src/upstream/provider.ts";
+import { readAnswer } from "../../src/upstream/read-answer.ts";
 import { startBlackhole } from "../support/raw-upstream.ts";
 import { whileSteady } from "../support/real-time.ts";
 

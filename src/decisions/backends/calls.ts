@@ -10,7 +10,7 @@ import type { ProviderConfig } from "../../config/schema.ts";
 import type { AttemptEnd, CallTrace } from "../../gateway/calls/route-call.ts";
 import { faultOfReading } from "../../gateway/rules/policy.ts";
 import type { Permit } from "../../upstream/breaker.ts";
-import { fetchTransport } from "../../upstream/configure.ts";
+import { network } from "../../upstream/configure.ts";
 import type { Dialect, UpstreamRequest } from "../../upstream/dialect.ts";
 import { dialectFor } from "../../upstream/dialect-choice.ts";
 import { endUserScope } from "../../upstream/end-user.ts";
@@ -254,7 +254,7 @@ export function decisionProvider(config: ProviderConfig, chat: Dialect): Provide
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,
     retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
-    transport: fetchTransport,
+    ...network(config.timeoutMs.connect),
     embedded: false,
   };
 }

@@ -3,9 +3,9 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import { withKey } from "../../upstream/ask.ts";
-import { readAnswer } from "../../upstream/call.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import { readAnswer } from "../../upstream/read-answer.ts";
 import type { ListedModel } from "./versions.ts";
 
 const EVERY_MS = 5 * 60_000;

@@ -188,7 +188,9 @@ function candidatesOf(
     const spoken = chat === undefined ? named : dialectFor(named, route.model, chat);
     const wire = trace?.wire;
     const provider =
-      wire === undefined ? spoken : { ...spoken, transport: wire.transport(spoken.name, spoken.transport) };
+      wire === undefined
+        ? spoken
+        : { ...spoken, client: undefined, transport: wire.transport(spoken.name, spoken.transport) };
     out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
   }
   if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");

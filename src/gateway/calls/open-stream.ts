@@ -3,10 +3,11 @@
 
 import { FrameCutter } from "../../base/sse.ts";
 import type { ChatEvent } from "../../chat/event.ts";
-import { BodyReader, callProvider } from "../../upstream/call.ts";
+import { callProvider } from "../../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
+import { BodyReader } from "../../upstream/read-answer.ts";
 import { faultOfAnswer } from "../rules/policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 

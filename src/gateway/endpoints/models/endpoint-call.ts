@@ -9,10 +9,10 @@ import type { Measured } from "../../../catalog/prices.ts";
 import type { Upload } from "../../../http/upload.ts";
 import { openAnswer } from "../../../upstream/ask.ts";
 import { outcomeOfFault } from "../../../upstream/breaker.ts";
-import { readAnswer, readAnswerBytes } from "../../../upstream/call.ts";
 import { openaiEndUser } from "../../../upstream/end-user.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
+import { readAnswer, readAnswerBytes } from "../../../upstream/read-answer.ts";
 import { PROTOCOLS } from "../../../vendors/protocols.ts";
 import type { RequestDeadline } from "../../calls/request-deadline.ts";
 import type { RouteAttempt } from "../../calls/route-call.ts";
@@ -111,7 +111,7 @@ function watched(body: UploadBody, restart: () => void): UploadBody {
 }
 
 /** The media type, in lower case and without parameters. */
-function typeOf({ headers }: Response): string {
+function typeOf({ headers }: Pick<Response, "headers">): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 

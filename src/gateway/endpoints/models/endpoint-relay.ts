@@ -11,11 +11,11 @@ import type { Measured } from "../../../catalog/prices.ts";
 import { byteResponse } from "../../../http/byte-response.ts";
 import { sseResponse } from "../../../http/sse-response.ts";
 import { STOPPED } from "../../../store/usage/record.ts";
-import { BodyReader } from "../../../upstream/call.ts";
 import { openaiError } from "../../../upstream/dialects/openai-error.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import { answerFault } from "../../../upstream/fault-words.ts";
 import { OutputText } from "../../../upstream/output-text.ts";
+import { BodyReader, type UpstreamAnswer } from "../../../upstream/read-answer.ts";
 import type { RouteAttempt } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
 import { clientError, faultOfAnswer, mayTryElsewhere } from "../../rules/policy.ts";
@@ -24,7 +24,7 @@ import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
 interface Relayed {
   readonly attempt: RouteAttempt;
   readonly asked: Asked;
-  readonly response: Response;
+  readonly response: UpstreamAnswer;
   /** The media type of the answer. */
   readonly type: string;
   /** Aborts if the client leaves, or the time is up, before the first byte. */

@@ -1,0 +1,166 @@
+// The gateway's own HTTP client for providers. It keeps connections open for the next requests to the same server. It does not
+// use `fetch` since that cannot tell a slow server from one that was not reached, keeps connections open that nobody waits for any
+// more, and holds requests back beyond a fixed number.
+
+import { type Limit, limit } from "../../base/limit.ts";
+import { Connection, type ConnectionOwner } from "./connection.ts";
+import { CallExchange, type StreamedBody, type WireAnswer } from "./exchange.ts";
+import { requestHead, type ServerOrigin, targetOf } from "./request-head.ts";
+
+export type { StreamedBody } from "./exchange.ts";
+
+/** A call over the network. */
+export interface WireCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** The body, if it is not known yet. */
+  readonly upload?: StreamedBody | undefined;
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  /** Creates the error for an answer that does not begin in time. */
+  late(): Error;
+}
+
+/** A call in progress. */
+export interface OpenCall {
+  /** Resolves with the answer when its head has arrived. Rejects with `NoConnection`, `BrokenAnswer` or the error of `stop`. */
+  readonly answer: Promise<WireAnswer>;
+  /** Ends the call at once. */
+  stop(reason: unknown): void;
+}
+
+export interface WireClient {
+  call(call: WireCall): OpenCall;
+  /** The number of open connections, and how many of them are idle. */
+  readonly state: { readonly open: number; readonly idle: number };
+  /** Closes the idle connections. */
+  close(): void;
+}
+
+/** Connections that are idle: how many for one server, how many in all, and for how long. */
+const IDLE_MAX_EACH = 256;
+const IDLE_MAX = 1024;
+const IDLE_MS = 55_000;
+/**
+ * A server closes a connection that was idle for seconds, and its notice may cross the next request on its way. One that closes the
+ * connection sooner has seen the request, which is then not sent again here.
+ */
+const STALE_MS = 1000;
+/** A connection is not used any more this long before its server would close it. */
+const IDLE_MARGIN_MS = 1000;
+
+/** Options of a client, for tests. */
+export interface WireClientOptions {
+  readonly idleMs?: number;
+  readonly idleMaxEach?: number;
+  readonly staleMs?: number;
+  /** The only certificate authority (PEM); the system's by default. */
+  readonly ca?: string | undefined;
+}
+
+/** Creates a client with connections of its own. */
+export function createWireClient({ ca, ...limits }: WireClientOptions = {}): WireClient {
+  const { idleMs = IDLE_MS, idleMaxEach = IDLE_MAX_EACH, staleMs = STALE_MS } = limits;
+  const pool = new Pool({ idleMs, idleMaxEach, staleMs, ca });
+  return {
+    call(call) {
+      const target = targetOf(call.url);
+      const { method, upload } = call;
+      const body = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
+      const head = requestHead({ method, target, headers: call.headers, body });
+      const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+      const open = (exchange: CallExchange) => pool.open(target.origin, exchange, call.connectMs);
+      const exchange = new CallExchange(
+        { method, head, body: call.body, upload, firstByteMs: call.firstByteMs, late: call.late },
+        { answered: resolve, refused: reject, again: open },
+      );
+      if (!pool.carries(target.origin, exchange)) open(exchange);
+      return { answer: promise, stop: (reason) => exchange.stop(reason) };
+    },
+    get state() {
+      return { open: pool.openCount, idle: pool.idleCount };
+    },
+    close: () => pool.close(),
+  };
+}
+
+function lengthOf(body: string | undefined): number | undefined {
+  return body === undefined ? undefined : Buffer.byteLength(body);
+}
+
+interface Idle {
+  readonly connection: Connection;
+  readonly until: Limit;
+  readonly sinceMs: number;
+}
+
+interface PoolLimits {
+  readonly idleMs: number;
+  readonly idleMaxEach: number;
+  readonly staleMs: number;
+  readonly ca: string | undefined;
+}
+
+/** The connections of a client. */
+class Pool implements ConnectionOwner {
+  readonly #limits: PoolLimits;
+  readonly #idle = new Map<string, Idle[]>();
+  idleCount = 0;
+  openCount = 0;
+
+  constructor(limits: PoolLimits) {
+    this.#limits = limits;
+  }
+
+  /** Gives the exchange to an idle connection, the last one that was used. False if there is none. */
+  carries(origin: ServerOrigin, exchange: CallExchange): boolean {
+    const found = this.#idle.get(origin.key)?.pop();
+    if (found === undefined) return false;
+    this.idleCount--;
+    found.until.cancel();
+    found.connection.carry(exchange, performance.now() - found.sinceMs >= this.#limits.staleMs);
+    return true;
+  }
+
+  open(origin: ServerOrigin, exchange: CallExchange, connectMs: number): void {
+    this.openCount++;
+    const connection = new Connection(origin, this);
+    connection.open(exchange, { connectMs, ca: this.#limits.ca });
+  }
+
+  idle(connection: Connection): void {
+    const { key } = connection.origin;
+    let list = this.#idle.get(key);
+    if (list === undefined) {
+      list = [];
+      this.#idle.set(key, list);
+    }
+    const { idleSeconds } = connection;
+    const stated = idleSeconds === undefined ? Number.POSITIVE_INFINITY : idleSeconds * 1000 - IDLE_MARGIN_MS;
+    const ms = Math.min(this.#limits.idleMs, stated);
+    if (ms <= 0 || list.length >= this.#limits.idleMaxEach || this.idleCount >= IDLE_MAX) {
+      connection.close();
+      return;
+    }
+    this.idleCount++;
+    list.push({ connection, until: limit(ms, () => connection.close()), sinceMs: performance.now() });
+  }
+
+  closed(connection: Connection): void {
+    this.openCount--;
+    const { key } = connection.origin;
+    const list = this.#idle.get(key);
+    const at = list?.findIndex((one) => one.connection === connection) ?? -1;
+    if (list === undefined || at < 0) return;
+    list[at]?.until.cancel();
+    list.splice(at, 1);
+    this.idleCount--;
+    if (list.length === 0) this.#idle.delete(key);
+  }
+
+  close(): void {
+    for (const list of [...this.#idle.values()]) for (const { connection } of [...list]) connection.close();
+  }
+}

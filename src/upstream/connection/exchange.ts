@@ -1,0 +1,298 @@
+// One request and its answer on a connection. The answer is handed over when its head has arrived, and its body as it arrives: if
+// nobody takes the bytes, the connection is paused.
+
+import { type Limit, limit } from "../../base/limit.ts";
+import { type AnswerHead, parseAnswerHead } from "./answer-head.ts";
+import { BodyCutter } from "./body-cutter.ts";
+import { BrokenAnswer } from "./failures.ts";
+
+/** A body that is sent as it arrives. */
+export interface StreamedBody {
+  /** The `Content-Type`. */
+  readonly type: string;
+  /** The length of the body; undefined if it is unknown. */
+  readonly length: number | undefined;
+  /** The next bytes; undefined at the end. If it throws, the call ends. */
+  next(): Promise<Uint8Array | undefined>;
+}
+
+/** What carries an exchange: a connection. */
+export interface Carrier {
+  /** Whether it was idle for so long that its server may have closed it meanwhile. */
+  readonly mayBeStale: boolean;
+  send(head: string, body: string | undefined): void;
+  /** Sends a part of a body. */
+  write(bytes: Uint8Array): void;
+  /** Resolves when all bytes were taken, or the connection ended. */
+  whenTaken(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** The exchange is complete; `isPersistent`: another one may follow. */
+  release(isPersistent: boolean, idleSeconds: number | undefined): void;
+  close(): void;
+}
+
+/** The request of an exchange. */
+export interface ExchangeRequest {
+  readonly method: string;
+  readonly head: string;
+  readonly body: string | undefined;
+  readonly upload: StreamedBody | undefined;
+  /** How long the server may take until its answer begins, counted from the call on, but not while the client still uploads. */
+  readonly firstByteMs: number;
+  /** Creates the error for an answer that does not begin in time. */
+  late(): Error;
+}
+
+/** The parts of an answer that arrived and were not taken yet may have this many bytes before the connection is paused. */
+const WAITING_BYTES_MAX = 256 * 1024;
+const HEAD_BYTES_MAX = 64 * 1024;
+/** Maximum number of interim answers (100, 103) before the final one. */
+const INTERIM_MAX = 16;
+const HEAD_END = "\r\n\r\n";
+
+/** An answer whose head has arrived. */
+export interface WireAnswer {
+  readonly head: AnswerHead;
+  /**
+   * The bytes that arrived since the last call, as soon as there are any; undefined at the end. Not to be called again before it
+   * has answered. Throws `BrokenAnswer` if the answer is cut off, or the reason with which it was stopped.
+   */
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** Whether all bytes have arrived. */
+  readonly isComplete: boolean;
+  /** Ends the exchange and closes its connection, unless it is complete. */
+  stop(reason: unknown): void;
+}
+
+/** One exchange. */
+export class CallExchange implements WireAnswer {
+  readonly request: ExchangeRequest;
+  readonly #answered: (answer: WireAnswer) => void;
+  readonly #refused: (error: unknown) => void;
+  /** Starts the exchange again on a new connection, after one that was used before turned out to be closed. */
+  readonly #again: (exchange: CallExchange) => void;
+  #connection: Carrier | undefined;
+  #partialHead: Buffer | undefined;
+  #interims = 0;
+  #head: AnswerHead | undefined;
+  #cutter: BodyCutter | undefined;
+  #first: Uint8Array | undefined;
+  #others: Uint8Array[] | undefined;
+  #waiting = 0;
+  #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
+  #error: unknown;
+  #isOver = false;
+  #isSent = false;
+  #patience: Limit | undefined;
+
+  constructor(
+    request: ExchangeRequest,
+    then: { answered(answer: WireAnswer): void; refused(error: unknown): void; again(exchange: CallExchange): void },
+  ) {
+    this.request = request;
+    this.#answered = then.answered;
+    this.#refused = then.refused;
+    this.#again = then.again;
+    this.#wait();
+  }
+
+  get head(): AnswerHead {
+    return this.#head as AnswerHead;
+  }
+
+  get isComplete(): boolean {
+    return this.#cutter?.isOver === true;
+  }
+
+  #wait(): void {
+    this.#patience = limit(this.request.firstByteMs, () => this.stop(this.request.late()));
+  }
+
+  /** The connection is being opened. */
+  waitsFor(connection: Carrier): void {
+    this.#connection = connection;
+  }
+
+  /** The connection is there: sends the request. */
+  ready(connection: Carrier): void {
+    this.#connection = connection;
+    const { head, body, upload } = this.request;
+    connection.send(head, body);
+    if (upload === undefined) this.#isSent = true;
+    else void this.#upload(upload, connection);
+  }
+
+  async #upload(upload: StreamedBody, connection: Carrier): Promise<void> {
+    const isChunked = upload.length === undefined;
+    let left = upload.length ?? 0;
+    try {
+      for (;;) {
+        // While the call waits for the client's data, the provider's time limit does not run.
+        this.#patience?.cancel();
+        const bytes = await upload.next();
+        if (this.#isOver) return;
+        if (this.#head === undefined) this.#wait();
+        if (bytes === undefined) break;
+        if (bytes.byteLength === 0) continue;
+        left -= bytes.byteLength;
+        if (!isChunked && left < 0) throw new Error("The body is longer than its stated length.");
+        if (isChunked) connection.write(Buffer.from(`${bytes.byteLength.toString(16)}\r\n`));
+        connection.write(bytes);
+        if (isChunked) connection.write(CRLF);
+        await connection.whenTaken();
+        if (this.#isOver) return;
+      }
+      if (!isChunked && left > 0) throw new Error("The body is shorter than its stated length.");
+      if (isChunked) connection.write(LAST_CHUNK);
+      this.#isSent = true;
+    } catch (error) {
+      this.stop(error);
+    }
+  }
+
+  received(bytes: Buffer): void {
+    try {
+      let at = 0;
+      if (this.#head === undefined) {
+        at = this.#readHead(bytes);
+        if (at < 0) return;
+      }
+      this.#readBody(this.#partialHead ?? bytes, at);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** The position of the body in the bytes (with those that were held back before them); -1 if the head is not complete. */
+  #readHead(bytes: Buffer): number {
+    const before = this.#partialHead;
+    const all = before === undefined ? bytes : Buffer.concat([before, bytes]);
+    // The end may be split over two reads.
+    let from = before === undefined ? 0 : Math.max(0, before.length - HEAD_END.length + 1);
+    let start = 0;
+    for (;;) {
+      const end = all.indexOf(HEAD_END, from);
+      if ((end < 0 ? all.length : end) - start > HEAD_BYTES_MAX)
+        throw new BrokenAnswer("The head of the answer is too long.");
+      if (end < 0) {
+        this.#partialHead = start === 0 ? all : all.subarray(start);
+        return -1;
+      }
+      const head = parseAnswerHead(all.toString("latin1", start, end), this.request.method);
+      start = end + HEAD_END.length;
+      from = start;
+      if (head.status >= 200) {
+        this.#partialHead = before === undefined ? undefined : all;
+        this.#begin(head);
+        return start;
+      }
+      if (head.status === 101 || ++this.#interims > INTERIM_MAX)
+        throw new BrokenAnswer("The server sent interim answers that nobody asked for.");
+    }
+  }
+
+  #begin(head: AnswerHead): void {
+    this.#head = head;
+    this.#cutter = new BodyCutter(head.framing);
+    this.#patience?.cancel();
+    this.#answered(this);
+  }
+
+  #readBody(bytes: Buffer, at: number): void {
+    const cutter = this.#cutter as BodyCutter;
+    this.#partialHead = undefined;
+    if (at < bytes.length) cutter.push(bytes, at, this.#pass);
+    if (cutter.isOver) this.#complete(cutter.surplus === 0);
+    else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined) this.#connection?.pause();
+    this.#deliver();
+  }
+
+  readonly #pass = (part: Buffer): void => {
+    this.#waiting += part.length;
+    if (this.#first === undefined) this.#first = part;
+    else {
+      this.#others ??= [];
+      this.#others.push(part);
+    }
+  };
+
+  /** All bytes of the answer have arrived. Without `isClean` there were further ones, which belong to no request. */
+  #complete(isClean: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const connection = this.#connection;
+    this.#connection = undefined;
+    const { isPersistent, idleSeconds } = this.head;
+    connection?.release(isClean && this.#isSent && isPersistent, idleSeconds);
+  }
+
+  #deliver(): void {
+    const reading = this.#reading;
+    if (reading === undefined || (this.#first === undefined && !this.#isOver)) return;
+    this.#reading = undefined;
+    if (this.#first === undefined && this.#error !== undefined) reading.reject(this.#error);
+    else reading.resolve(this.#take());
+  }
+
+  #take(): Uint8Array | undefined {
+    const first = this.#first;
+    const others = this.#others;
+    this.#first = undefined;
+    this.#others = undefined;
+    this.#waiting = 0;
+    if (first === undefined || others === undefined) return first;
+    return Buffer.concat([first, ...others]);
+  }
+
+  read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
+    if (this.#first !== undefined) {
+      const bytes = this.#take();
+      this.#connection?.resume();
+      return bytes;
+    }
+    if (this.#error !== undefined) throw this.#error;
+    if (this.#isOver) return undefined;
+    this.#connection?.resume();
+    this.#reading = Promise.withResolvers();
+    return this.#reading.promise;
+  }
+
+  /** The server closed the connection; without `isOrderly` it broke. */
+  ended(isOrderly: boolean, cause: unknown): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (this.#head !== undefined && isOrderly && this.#cutter?.endsHere() === true) {
+      this.#isOver = true;
+      this.#deliver();
+      return;
+    }
+    const isUnused = this.#head === undefined && this.#partialHead === undefined && this.#interims === 0;
+    // The server closed the connection before it saw the request. Bodies that are read once cannot be sent again.
+    if (isUnused && connection?.mayBeStale === true && this.request.upload === undefined) {
+      this.#again(this);
+      return;
+    }
+    this.failed(new BrokenAnswer("The connection ended before the answer did.", { cause }));
+  }
+
+  /** The exchange cannot go on. */
+  failed(error: unknown): void {
+    this.stop(error);
+  }
+
+  stop(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = reason ?? new BrokenAnswer("The answer was not needed any more.");
+    this.#patience?.cancel();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.close();
+    if (this.#head === undefined) this.#refused(this.#error);
+    else this.#deliver();
+  }
+}
+
+const CRLF = Buffer.from("\r\n");
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");

@@ -1,0 +1,232 @@
+// Reads the bodies of answers, with limits of size and of the time without data.
+
+import { type Limit, limit, lone } from "../base/limit.ts";
+import { compressionOf, OwnAnswer } from "./connection/own-answer.ts";
+import { UpstreamFault } from "./fault.ts";
+import type { Provider } from "./provider.ts";
+
+/** An answer of a provider whose headers have arrived. */
+export type UpstreamAnswer = Response | OwnAnswer;
+
+/** Maximum size of a whole answer. Answers with images in base64 are far smaller. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+/** How long and how far the rest of an answer is read after its end. */
+const DRAIN_MS = 1000;
+const DRAIN_BYTES_MAX = 64 * 1024;
+/** How much of an error's body is read, and for how long. */
+const ERROR_BYTES_MAX = 64 * 1024;
+const ERROR_IDLE_MS = 30_000;
+/** Bodies up to this size are read at once, with a single idle limit. */
+const SMALL_BYTES = 1024 * 1024;
+
+/**
+ * The controllers that abort the calls of answers. There is no other way to do so, since only its reader can cancel a body that
+ * is being read.
+ */
+const calls = new WeakMap<Response, AbortController>();
+
+/** Remembers what aborts the call of an answer. */
+export function bindAbort(response: Response, abort: AbortController): void {
+  calls.set(response, abort);
+}
+
+/** The text of an error; "" if it does not arrive. */
+export async function readError(answer: UpstreamAnswer): Promise<string> {
+  return readBody(answer, { bytesMax: ERROR_BYTES_MAX, idleMs: ERROR_IDLE_MS }, textOf).catch(() => "");
+}
+
+/**
+ * Reads a whole answer as text, up to the limit. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is
+ * then over.
+ */
+export async function readAnswer(provider: Provider, response: UpstreamAnswer, signal: AbortSignal): Promise<string> {
+  return readBounded(response, boundsOf(provider, signal));
+}
+
+/** Reads the whole answer as bytes, for answers that are only passed on. */
+export async function readAnswerBytes(
+  provider: Provider,
+  response: UpstreamAnswer,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  return readWithin(response, boundsOf(provider, signal), bytesOf);
+}
+
+function boundsOf({ timeoutsMs }: Provider, signal: AbortSignal): Bounds {
+  return { bytesMax: ANSWER_BYTES_MAX, idleMs: timeoutsMs.idle, signal };
+}
+
+interface Bounds {
+  readonly bytesMax: number;
+  readonly idleMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the answer as text, with the given limits. */
+export async function readBounded(response: UpstreamAnswer, bounds: Bounds): Promise<string> {
+  return readWithin(response, bounds, textOf);
+}
+
+const textOf: Whole<string> = {
+  small: (response) => response.text(),
+  joined: (chunks, size) => new TextDecoder().decode(Buffer.concat(chunks, size)),
+};
+
+const bytesOf: Whole<Uint8Array> = {
+  small: (response) => response.bytes(),
+  joined: (chunks, size) => Buffer.concat(chunks, size),
+};
+
+/** The two ways to turn a body into a value: directly by the runtime, or from the pieces that arrived. */
+interface Whole<T> {
+  small(response: Response): Promise<T>;
+  joined(chunks: readonly Uint8Array[], size: number): T;
+}
+
+async function readWithin<T>(response: UpstreamAnswer, { signal, ...limits }: Bounds, whole: Whole<T>): Promise<T> {
+  try {
+    return await readBody(response, limits, whole);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof UpstreamFault) throw error;
+    throw new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
+  }
+}
+
+async function readBody<T>(
+  answer: UpstreamAnswer,
+  { bytesMax, idleMs }: Omit<Bounds, "signal">,
+  whole: Whole<T>,
+): Promise<T> {
+  if (answer instanceof OwnAnswer && answer.wire.isComplete && compressionOf(answer) === undefined) {
+    // Nearly all answers arrive together with their heads.
+    const bytes = answer.wire.read() as Uint8Array | undefined;
+    return whole.joined(bytes === undefined ? [] : [bytes], bytes?.byteLength ?? 0);
+  }
+  const response = answer instanceof OwnAnswer && compressionOf(answer) !== undefined ? answer.asResponse() : answer;
+  const call = response instanceof OwnAnswer ? undefined : calls.get(response);
+  // The length counts encoded bytes, so it only limits a body that is not compressed.
+  if (call !== undefined && response instanceof Response && isSmall(response)) {
+    const patience = limit(idleMs, () => call.abort(stalled()));
+    try {
+      return await whole.small(response);
+    } finally {
+      patience.cancel();
+    }
+  }
+  const body = new BodyReader(response, idleMs);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = await body.read();
+    if (chunk === undefined) break;
+    size += chunk.byteLength;
+    if (size > bytesMax) {
+      body.cancel();
+      throw new UpstreamFault("unavailable", "The provider's answer is too large.");
+    }
+    chunks.push(chunk);
+  }
+  return whole.joined(chunks, size);
+}
+
+function isSmall({ headers }: Response): boolean {
+  const declared = Number(headers.get("content-length") ?? Number.NaN);
+  return declared <= SMALL_BYTES && headers.get("content-encoding") === null;
+}
+
+const stalled = () => new UpstreamFault("timeout", "The provider stopped answering.");
+
+/** The next bytes of an answer, and a way to end it early. */
+interface Source {
+  read(): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+  cancel(): void;
+}
+
+function sourceOf(answer: UpstreamAnswer): Source {
+  if (answer instanceof OwnAnswer && compressionOf(answer) === undefined) {
+    const { wire } = answer;
+    return { read: () => wire.read(), cancel: () => wire.stop(undefined) };
+  }
+  const response = answer instanceof OwnAnswer ? answer.asResponse() : answer;
+  const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  return {
+    read: async () => (await reader?.read())?.value,
+    // The stream may have failed already, and nobody needs the error.
+    cancel: () => void reader?.cancel().catch(() => undefined),
+  };
+}
+
+/** Reads a body with a time limit for pauses. */
+export class BodyReader {
+  readonly #source: Source;
+  readonly #idleMs: number;
+  #waitingSinceMs = 0;
+  #limit: Limit | undefined;
+  #idled = false;
+  #over = false;
+
+  constructor(answer: UpstreamAnswer, idleMs: number) {
+    this.#source = sourceOf(answer);
+    this.#idleMs = idleMs;
+  }
+
+  /** The next bytes; undefined at the end. Throws `UpstreamFault` `timeout` after a long pause, and network errors. */
+  async read(): Promise<Uint8Array | undefined> {
+    this.#waitingSinceMs = performance.now();
+    // There is one timer for each body. It restarts if data has arrived meanwhile.
+    if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
+    try {
+      const value = await this.#source.read();
+      if (this.#idled) throw stalled();
+      if (value !== undefined) {
+        this.#waitingSinceMs = 0;
+        return value;
+      }
+      this.#stop();
+      return undefined;
+    } catch (error) {
+      this.#stop();
+      throw this.#idled ? stalled() : error;
+    }
+  }
+
+  /** Waits a short time for the end of the body after the answer is complete, so that the connection can be reused. */
+  async drain(): Promise<void> {
+    const patience = limit(DRAIN_MS, () => this.cancel());
+    try {
+      for (let size = 0; size < DRAIN_BYTES_MAX; ) {
+        const chunk = await this.read();
+        if (chunk === undefined) return;
+        size += chunk.byteLength;
+      }
+      this.cancel();
+    } catch {
+      // The answer is complete, so an error after it does not matter.
+    } finally {
+      patience.cancel();
+    }
+  }
+
+  /** Aborts the call, so that the provider sees the connection close. */
+  cancel(): void {
+    this.#stop();
+    this.#source.cancel();
+  }
+
+  #watch(): void {
+    // If nobody is waiting for data, the client is slow and not the provider.
+    const waitedMs = this.#waitingSinceMs === 0 ? 0 : performance.now() - this.#waitingSinceMs;
+    if (waitedMs < this.#idleMs) {
+      this.#limit = lone(this.#idleMs - waitedMs, () => this.#watch());
+      return;
+    }
+    this.#idled = true;
+    this.cancel();
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#limit?.cancel();
+  }
+}
