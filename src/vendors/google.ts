@@ -73,7 +73,8 @@ export const GEMINI_ENDS = [
     seen: "2026-11",
   },
   {
-    // The end of a segment: the answer goes on, but only in another request.
+    // The end of a segment of 65,536 tokens: the answer goes on, but only in another request. That one reads the prompt again and
+    // is billed for it, beyond what a budget has reserved for this request, so the client decides whether to go on.
     word: /^CONTINUATION$/,
     means: "length",
     source: "@google/genai 3.1.0 FinishReason; docs.cloud.google.com guides/gemini-4-hydrogen",
