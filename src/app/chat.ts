@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Flights } from "../base/flights.ts";
+import { lazily } from "../base/lazily.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
@@ -15,7 +16,7 @@ import { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts"
 import { createCountingAllowance } from "../gateway/endpoints/counting/counting-allowance.ts";
 import { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
 import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
-import { createPassthrough, type PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
+import type { PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
 import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
@@ -123,7 +124,7 @@ export function createChat(deps: ChatDeps) {
       },
       files: { store: files, claim: storage.claim, authenticate },
       compact: createCompact({ ...counting, settings: () => config().compaction }),
-      passthrough: createPassthrough(passthroughDeps(deps, pipeline)),
+      passthrough: passthroughWith(passthroughDeps(deps, pipeline)),
       modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
       ...countersOf(counting),
     }),
@@ -156,6 +157,15 @@ function countersOf(deps: Omit<CounterDeps, "allowance">) {
     countTokens: createTokenCount({ ...deps, allowance }),
     inputTokens: createInputTokens({ ...deps, allowance }),
   };
+}
+
+/** Few keys may pass calls through, so the code for them is loaded by the first one. */
+function passthroughWith(deps: PassthroughDeps): (request: Request) => Promise<Response> {
+  const handler = lazily(async () => {
+    const { createPassthrough } = await import("../gateway/endpoints/passthrough/passthrough.ts");
+    return createPassthrough(deps);
+  });
+  return async (request) => (await handler())(request);
 }
 
 function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDeps, "uploadBytesMax" | "prices">) {

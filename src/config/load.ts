@@ -12,7 +12,7 @@ import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { doubtsAbout } from "./provider-doubts.ts";
 import { resolveProviders } from "./providers.ts";
 import { ExternalText, type Problem, Reader } from "./read.ts";
-import { type Config, ConfigFile, type ReadConfig } from "./schema.ts";
+import { type Config, ConfigFile, type CredentialConfig, type ReadConfig } from "./schema.ts";
 import { TIER_IDS } from "./schema-server.ts";
 import { parseYaml } from "./yaml.ts";
 
@@ -216,7 +216,8 @@ const SECRET_HEADER = /auth|key|token|secret|cookie|pass/i;
 /** Every secret of a configuration, for the redaction of logs. */
 export function secretsOf(config: Config): string[] {
   const found: string[] = [config.server.metrics.token, config.auth.jwtSecret, config.compaction.secret];
-  for (const { apiKeys, headers, baseUrl } of config.providers) {
+  for (const { apiKeys, headers, baseUrl, credentials } of config.providers) {
+    if (credentials !== undefined) found.push(...credentialSecrets(credentials));
     const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
     // `Bearer x`: the scheme is not part of the secret.
     const values = named.flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)]);
@@ -228,6 +229,19 @@ export function secretsOf(config: Config): string[] {
     found.push(apiKey, apiKey.slice(apiKey.indexOf(":") + 1));
   for (const url of [config.email.smtpUrl, config.database.url, config.redis.url]) found.push(url, passwordOf(url));
   return [...new Set(found)].filter((secret) => secret !== "");
+}
+
+function credentialSecrets({ environment, ...own }: CredentialConfig): string[] {
+  const variables = Object.entries(environment).filter(
+    ([name]) => SECRET_HEADER.test(name) && !/_(?:FILE|ID)$/.test(name),
+  );
+  return [
+    own.secretAccessKey,
+    own.sessionToken,
+    own.json,
+    own.clientSecret,
+    ...variables.map(([, value = ""]) => value),
+  ];
 }
 
 function passwordOf(url: string): string {

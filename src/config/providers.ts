@@ -4,7 +4,7 @@
 import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
 import type { Problem } from "./read.ts";
-import type { ProviderConfig, ReadConfig } from "./schema.ts";
+import type { CredentialConfig, ProviderConfig, ReadConfig } from "./schema.ts";
 import { joinPath } from "./show.ts";
 
 type Entries = ReadConfig["providers"];
@@ -30,6 +30,9 @@ export function resolveProviders(
           : `the preset "${provider.preset}" has no base_url`;
       problems.push({ path: `${at}.base_url`, message: `is required (${why})` });
     }
+    if (provider.credentials?.kind === "aws" && provider.credentials.region === "") {
+      problems.push({ path: `${at}.region`, message: "is required, or AWS_REGION, since signatures are for a region" });
+    }
     if (entry.retry.maxMs < entry.retry.baseMs) {
       problems.push({ path: `${at}.retry.max`, message: "must not be less than base" });
     }
@@ -43,7 +46,7 @@ function resolveProvider(
   entry: Entry,
   env: Readonly<Record<string, string | undefined>>,
 ): ProviderConfig {
-  const { enabled: _enabled, preset: named, kind, baseUrl, apiKey, apiKeys, timeout, ...rest } = entry;
+  const { enabled: _enabled, preset: named, kind, baseUrl, apiKey, apiKeys, timeout, credentials, ...rest } = entry;
   const preset = named ?? (findPreset(name) === undefined ? undefined : name);
   const facts = preset === undefined ? undefined : presetFacts(preset, env);
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
@@ -51,6 +54,7 @@ function resolveProvider(
   const inherited = own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "";
   return {
     ...rest,
+    credentials: credentialOf(entry, own.length > 0, env),
     name,
     preset,
     kind: kind ?? facts?.kind ?? USUAL_KIND,
@@ -58,4 +62,20 @@ function resolveProvider(
     apiKeys: inherited ? [facts.apiKey] : [...new Set(own)],
     timeoutMs: { connect: timeout.connectMs, firstByte: timeout.firstByteMs, idle: timeout.idleMs },
   };
+}
+
+/** The variables in which the clouds' own tools find credentials. */
+const CLOUD_VARIABLE = /^(?:AWS|AZURE|GOOGLE|GCE|IDENTITY)_|^HOME$/;
+
+/** What authenticates the entry's calls; a key takes precedence. */
+function credentialOf(
+  { credentials, region }: Entry,
+  hasKey: boolean,
+  env: Readonly<Record<string, string | undefined>>,
+): CredentialConfig {
+  const kind = hasKey ? "key" : (credentials.kind ?? "key");
+  if (kind === "key") return { ...credentials, kind, region, environment: {} };
+  const environment = Object.fromEntries(Object.entries(env).filter(([name]) => CLOUD_VARIABLE.test(name)));
+  const usual = environment["AWS_REGION"] || environment["AWS_DEFAULT_REGION"] || "";
+  return { ...credentials, kind, region: region || usual, environment };
 }

@@ -2,7 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { MODEL_KINDS } from "../vendors/model-kind.ts";
-import { PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";
+import { CREDENTIAL_KINDS, PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";
 import { QuirksSchema } from "../vendors/quirks.ts";
 import {
   asWritten,
@@ -60,6 +60,34 @@ const metadata = {
   prices: optional(Prices),
 };
 
+/** What authenticates calls beside a key; see `upstream/credentials`. */
+const CredentialSection = section(
+  "What authenticates calls if there is no API key. Where keys are empty, the variables of the cloud's own tools apply.",
+  {
+    kind: optional(
+      choice(
+        "key: api_key; aws: signatures (SigV4) with access keys, a profile or a role; google: access tokens of a service account or the metadata server; entra: access tokens of Entra ID. Default: key if there is one, else the preset's.",
+        "key",
+        ["key", ...CREDENTIAL_KINDS],
+      ),
+    ),
+    access_key_id: text("aws: access key."),
+    secret_access_key: text("aws: its secret.", "", { secret: true }),
+    session_token: text("aws: of temporary keys.", "", { secret: true }),
+    profile: text("aws: a profile of the shared files of credentials. Empty: AWS_PROFILE, else default."),
+    service: text("aws: the service for which calls are signed. Empty: the preset's."),
+    file: text("google: path of a service account's key file. Empty: GOOGLE_APPLICATION_CREDENTIALS."),
+    json: text("google: the text of that file.", "", { secret: true }),
+    metadata: flag("google, entra: only the machine's own identity is used.", false),
+    tenant: text("entra: tenant. Empty: AZURE_TENANT_ID."),
+    client_id: text("entra: client. Empty: AZURE_CLIENT_ID."),
+    client_secret: text("entra: the client's secret. Empty: AZURE_CLIENT_SECRET.", "", { secret: true }),
+    scope: text("entra: scope of the tokens. Empty: https://ai.azure.com/.default."),
+    token_url: formatted("url", "Address of the token server. Empty: the cloud's."),
+    metadata_url: formatted("url", "Origin of the metadata server. Empty: the cloud's."),
+  },
+);
+
 /** `providers.NAME` */
 export const ProviderSection = section("An upstream that serves models.", {
   enabled: flag("Off: the provider and its routes are ignored.", true),
@@ -85,6 +113,8 @@ export const ProviderSection = section("An upstream that serves models.", {
     "Several API keys, used in turn; a failing one is suspended for a while.",
     Type.String({ secret: true, format: "key" }),
   ),
+  credentials: CredentialSection,
+  region: text("The cloud's region or location."),
   headers: Type.Record(
     Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
     Type.String({ secret: true, blank: true, format: "header" }),

@@ -1,7 +1,7 @@
 // The whole configuration: its file form as a TypeBox schema, and the form the program uses, derived from it. Keys are
 // declared in the schema-*.ts files; a new key is one line there.
 
-import type { ProviderKind } from "../vendors/protocols.ts";
+import type { CREDENTIAL_KINDS, ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
@@ -51,7 +51,8 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
 export type ReadConfig = ResolvedStatic<typeof ConfigFile>;
 
 /** A provider entry merged with its preset. */
-export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" | "timeout" | "kind" | "preset"> {
+export interface ProviderConfig
+  extends Omit<ReadProvider, "enabled" | "apiKey" | "timeout" | "kind" | "preset" | "credentials"> {
   /** The entry's key. */
   readonly name: string;
   /** The applied preset; names the provider card. */
@@ -62,6 +63,16 @@ export interface ProviderConfig extends Omit<ReadProvider, "enabled" | "apiKey" 
   /** In the order of use; empty where no key is needed. */
   readonly apiKeys: readonly string[];
   readonly timeoutMs: { readonly connect: number; readonly firstByte: number; readonly idle: number };
+  readonly credentials?: CredentialConfig;
+}
+
+/** What authenticates a provider's calls. */
+export interface CredentialConfig extends Omit<ReadProvider["credentials"], "kind"> {
+  /** key: a header with a key, or none. */
+  readonly kind: "key" | (typeof CREDENTIAL_KINDS)[number];
+  readonly region: string;
+  /** The variables of the clouds' own tools. */
+  readonly environment: Readonly<Partial<Record<string, string>>>;
 }
 
 /** A plan's name. */

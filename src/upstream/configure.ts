@@ -1,6 +1,7 @@
 // Creates providers from the configuration.
 
 import { sha256Hex } from "../base/ids.ts";
+import { lazily } from "../base/lazily.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { kindFacts } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
@@ -40,15 +41,27 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     keys: new CredentialPool(config.apiKeys),
     timeoutsMs: config.timeoutMs,
     retry: { attempts: config.retry.attempts, baseMs: config.retry.baseMs, maxMs: config.retry.maxMs },
-    ...(embedded === undefined
-      ? network(config.timeoutMs.connect)
-      : { client: undefined, transport: embedded.transport }),
+    ...(embedded === undefined ? connectionOf(config) : { client: undefined, transport: embedded.transport }),
     embedded: embedded !== undefined,
   };
   if (name !== "openai-chat" || quirks.responses !== true) return provider;
   const other = cardFor(config.preset, "openai-responses");
   const byResponses = { ...provider, dialect: openaiResponses, card: other };
   return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...config.quirks } } };
+}
+
+/** How calls are sent. What a credential that is more than a key needs is loaded at the first call. */
+function connectionOf({ credentials, timeoutMs }: ProviderConfig): Pick<Provider, "client" | "transport"> {
+  const plain = network(timeoutMs.connect);
+  if (credentials === undefined || credentials.kind === "key") return plain;
+  const loaded = lazily(async () => {
+    const [{ credentialTransport }, { createCredential }] = await Promise.all([
+      import("./credentials/transport.ts"),
+      import("./credentials/index.ts"),
+    ]);
+    return credentialTransport(plain.transport, () => createCredential(credentials));
+  });
+  return { client: undefined, transport: async (url, init) => (await loaded())(url, init) };
 }
 
 /**

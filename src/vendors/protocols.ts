@@ -16,6 +16,9 @@ export interface CredentialScheme {
   readonly tokensBegin?: string;
 }
 
+/** Credentials that are more than a key; each has its code in upstream/credentials. */
+export const CREDENTIAL_KINDS = ["aws", "google", "entra"] as const;
+
 /** What most vendors expect. */
 const BEARER: CredentialScheme = { header: "authorization", bearer: true };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { configFolder } from "./support.ts";
 
-const { good } = configFolder();
+const { bad, good } = configFolder();
 const providers = (text: string | undefined, env: Record<string, string> = {}) => good(text, { env }).providers;
 const names = (text: string | undefined, env: Record<string, string> = {}) =>
   providers(text, env).map(({ name }) => name);
@@ -80,4 +80,29 @@ decisions: {models: [{id: d, backend: {routes: [{provider: b}]}}]}`);
     ["both", "b", [{ provider: "a", model: "z", priority: 2, weight: 0.5 }]],
   ]);
   expect(config.decisions.models).toEqual([]);
+});
+
+describe("what authenticates calls", () => {
+  const env = { AWS_REGION: "eu-west-1", AWS_SECRET_ACCESS_KEY: "variable-secret", HOME: "/home/a", OTHER: "x" };
+  const of = (entry: string) =>
+    providers(`providers: {mine: {base_url: 'http://x/v1', ${entry}}}`, env)[0]?.credentials;
+  test.each<[string, Record<string, unknown>]>([
+    ["", { kind: "key", environment: {} }],
+    ["credentials: {kind: aws}, api_key: k", { kind: "key", environment: {} }],
+    ["credentials: {kind: aws}", { kind: "aws", region: "eu-west-1" }],
+    ["credentials: {kind: aws}, region: us-east-2", { kind: "aws", region: "us-east-2" }],
+    ["credentials: {kind: google, file: /f}", { kind: "google", file: "/f", json: "", metadata: false }],
+    ["credentials: {kind: entra, tenant: t, client_id: c}", { kind: "entra", tenant: "t", clientId: "c", scope: "" }],
+  ])("{%s}", (entry, expected) => expect(of(entry)).toMatchObject(expected));
+
+  test("the variables of the clouds' tools alone are handed on", () => {
+    const { OTHER: _other, ...known } = env;
+    expect(of("credentials: {kind: entra}")?.environment).toEqual(known);
+  });
+
+  test("signatures need a region", () => {
+    expect(bad("providers: {mine: {base_url: 'http://x/v1', credentials: {kind: aws}}}").join("\n")).toContain(
+      "providers.mine.region: is required, or AWS_REGION",
+    );
+  });
 });

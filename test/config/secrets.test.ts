@@ -92,3 +92,17 @@ describe("no problem shows a secret", () => {
     expect(problems.join("\n")).not.toContain("hunter2");
   });
 });
+
+test("secretsOf knows the secrets of the environment that a credential uses, and no paths and names", () => {
+  const env = {
+    AWS_REGION: "r",
+    AWS_ACCESS_KEY_ID: "id",
+    AWS_SECRET_ACCESS_KEY: "secret-1",
+    AWS_SESSION_TOKEN: "secret-2",
+  };
+  const files = { AWS_WEB_IDENTITY_TOKEN_FILE: "/path", AZURE_CLIENT_SECRET: "secret-3" };
+  const config = good("providers: {x: {base_url: 'http://x', credentials: {kind: aws}}}", {
+    env: { ...env, ...files },
+  });
+  expect(secretsOf(config).sort()).toEqual(["secret-1", "secret-2", "secret-3"]);
+});

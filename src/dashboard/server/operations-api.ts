@@ -6,7 +6,7 @@ import type { CatalogModel } from "../../catalog/models.ts";
 import { findPreset } from "../../config/presets.ts";
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
-import { type ProviderProbe, probeModelList } from "../../upstream/probe.ts";
+import type { ProviderProbe } from "../../upstream/probe.ts";
 import type { Listing } from "../contract.ts";
 import type { EngineTest, EngineView, ProviderTest, ProviderView, TestStatus } from "../contract-admin.ts";
 import { admin, type Endpoint } from "./endpoint.ts";
@@ -118,6 +118,7 @@ export function operationsApi(deps: OperationsApiDeps): Endpoint[] {
 
 /** Tests every key of the provider; the worst result is the answer. */
 async function probeAll(provider: ProviderConfig): Promise<ProviderProbe> {
+  const { probeModelList } = await import("../../upstream/probe.ts");
   const keys = provider.apiKeys.slice(0, KEYS_TESTED_MAX);
   if (keys.length <= 1) return probeModelList(provider);
   const probes = await Promise.all(keys.map((key) => probeModelList({ ...provider, apiKeys: [key] })));
