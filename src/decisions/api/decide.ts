@@ -75,7 +75,7 @@ async function ask(
 }
 
 /** The error of an answer in a format that has no place for a refused question; undefined if no question was refused. */
-export function refusalOf({ answered }: Decision, names: ParamNames): ApiError | undefined {
+export function decisionRefusal({ answered }: Decision, names: ParamNames): ApiError | undefined {
   const refused = answered.find((one) => one.refused);
   if (refused === undefined) return undefined;
   const message = "The decision model refuses to answer this question. Change it: the same question is refused again.";

@@ -25,7 +25,7 @@ import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import { measure } from "./budget.ts";
-import { type Decision, type DecisionCost, decide, refusalOf, routeOf } from "./decide.ts";
+import { type Decision, type DecisionCost, decide, decisionRefusal, routeOf } from "./decide.ts";
 import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
@@ -204,7 +204,7 @@ async function answer<R extends DecisionRequest>(
     let refusal: ApiError | undefined;
     try {
       const made = await decide(version, asked, deps.upstream(version, deadline), deps.priors);
-      refusal = shape.tellsRefusals ? undefined : refusalOf(made, asked.names);
+      refusal = shape.tellsRefusals ? undefined : decisionRefusal(made, asked.names);
       recordUsage(made, used(refusal && endOf(refusal)), deps);
       if (refusal === undefined) return made;
     } catch (error) {
