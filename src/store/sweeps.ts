@@ -9,6 +9,7 @@ import type { Sweep } from "./engine/upkeep.ts";
 import { dayOf, hourOf } from "./usage/record.ts";
 import { usageStore } from "./usage/usage.ts";
 import { jobStore } from "./work/jobs.ts";
+import { expiredValuesSweep } from "./work/large-values.ts";
 import { responseStore } from "./work/responses.ts";
 import { threadStore } from "./work/threads.ts";
 
@@ -38,5 +39,6 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
     () => codes.deleteExpiredCodes(),
     () => audit.deleteOldAudit(),
     () => keyDebug.deleteEndedDebug(),
+    expiredValuesSweep(store),
   ];
 }

@@ -11,6 +11,7 @@ import { storeSweeps } from "../../src/store/sweeps.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { jobStore } from "../../src/store/work/jobs.ts";
+import { largeValueStore } from "../../src/store/work/large-values.ts";
 import { responseStore } from "../../src/store/work/responses.ts";
 import { threadStore } from "../../src/store/work/threads.ts";
 import { freshStore, usageRecord } from "./support.ts";
@@ -92,6 +93,7 @@ test("every table with an end is swept, and nothing before its end", async () =>
   });
   const response = { id: "r", accountId, model: "m", previousId: null, provider: null, upstreamId: null };
   await responseStore(store).saveResponse({ ...response, input: [], body: {}, expiresAtMs });
+  await largeValueStore(store).place(accountId, Buffer.alloc(2_000_000));
   const jobs = jobStore(store);
   await jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: expiresAtMs });
   await jobs.cancelJob({ kind: "crawl", accountId, id: "j", ttlMs: 1000 });

@@ -11,8 +11,11 @@ export interface TcpProxy {
   stall(): void;
   /** Silences the open connections for ever, without ending them; new ones work. */
   strand(): void;
-  /** Passes on the next data of a client that contains this text, and ends its connection in place of the answer. */
-  loseAnswer(to: string): void;
+  /**
+   * Passes on the next data of any client that contains this text, and ends its connection in place of the answer. `stayCut`: new
+   * connections are ended as well, until `restore`. Resolves when the answer is lost.
+   */
+  loseAnswer(to: string, options?: { stayCut?: boolean }): Promise<void>;
   restore(): void;
   stop(): Promise<void>;
 }
@@ -22,6 +25,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   let state: "open" | "cut" | "stalled" = "open";
   const pairs = new Set<readonly [Socket, Socket]>();
   const stranded: Socket[] = [];
+  let loses: { readonly to: string; lost(): void } | undefined;
   const server: Server = createServer((client) => {
     client.on("error", () => undefined);
     if (state === "cut") return client.resetAndDestroy();
@@ -36,7 +40,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         to.destroy();
       });
     }
+    client.on("data", (data: Buffer) => {
+      if (loses === undefined || !data.includes(loses.to)) return;
+      loseAnswerOf(pair, loses.lost);
+      loses = undefined;
+    });
     if (state === "open") flow(pair);
+    else client.pause();
     return client;
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -62,8 +72,17 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
         stranded.push(...pair);
       }
     },
-    loseAnswer(to) {
-      for (const pair of pairs) loseAnswerOf(pair, to);
+    loseAnswer(to, { stayCut = false } = {}) {
+      return new Promise((resolve) => {
+        loses = {
+          to,
+          lost() {
+            loses = undefined;
+            if (stayCut) state = "cut";
+            resolve();
+          },
+        };
+      });
     },
     restore() {
       const wasStalled = state === "stalled";
@@ -88,13 +107,11 @@ function hold([client, target]: readonly [Socket, Socket]): void {
   target.unpipe(client).pause();
 }
 
-function loseAnswerOf([client, target]: readonly [Socket, Socket], to: string): void {
-  const hear = (data: Buffer) => {
-    if (!data.includes(to)) return;
-    client.off("data", hear);
-    target.unpipe(client);
-    target.once("data", () => client.resetAndDestroy());
-    target.resume();
-  };
-  client.on("data", hear);
+function loseAnswerOf([client, target]: readonly [Socket, Socket], lost: () => void): void {
+  target.unpipe(client);
+  target.once("data", () => {
+    lost();
+    client.resetAndDestroy();
+  });
+  target.resume();
 }

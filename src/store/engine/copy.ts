@@ -45,6 +45,7 @@ const LARGE = new Set([
   "job_pages",
   "job_answers",
   "debug_records",
+  "large_value_parts",
 ]);
 /** Columns are summed modulo this number: sums of times over millions of rows would exceed exact integers. */
 const REST = 1_000_003;

@@ -20,6 +20,7 @@ import keyDebug from "../migrations/0013_key_debug.sql" with { type: "text" };
 import jobLease from "../migrations/0014_job_lease.sql" with { type: "text" };
 import decisionPriors from "../migrations/0015_decision_priors.sql" with { type: "text" };
 import threadRows from "../migrations/0016_thread_rows.sql" with { type: "text" };
+import largeValues from "../migrations/0017_large_values.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -52,6 +53,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0014_job_lease", sql: jobLease, usableFrom: "0013_key_debug" },
   { name: "0015_decision_priors", sql: decisionPriors, usableFrom: "0014_job_lease" },
   { name: "0016_thread_rows", sql: threadRows, usableFrom: "0014_job_lease" },
+  // Programs before it cannot read the values of megabytes that are stored after it: such an answer is an error to them, such a
+  // thread empty.
+  { name: "0017_large_values", sql: largeValues, usableFrom: "0014_job_lease" },
 ];
 
 /**

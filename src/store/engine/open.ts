@@ -170,7 +170,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     db,
     repeatable: db,
     statement: (text) => statementOf(sqlite, text),
-    transaction: (work) => sqlite.transaction(() => runNow(work())).immediate(),
+    transaction: (work) => sqlite.transaction(() => runNow(work(1))).immediate(),
     isFirst: () => true,
     // SQLite has one writer at a time, so no rows need to be locked.
     takingRows: "",

@@ -4,6 +4,7 @@
 
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 import type { Clock } from "../../base/clock.ts";
+import { uuid } from "../../base/ids.ts";
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -56,14 +57,17 @@ export interface Store {
   compareClock(): Promise<void>;
   readonly db: Statements;
   /**
-   * Like `db`, for statements that have the same effect however often they run, or that add a row with an id of its own: one whose
-   * connection was cut is repeated for some seconds.
+   * Adds a row with an id that only its writer knows: a statement whose connection was cut is repeated for some seconds. A write
+   * that others may follow goes through `once`.
    */
-  readonly repeatable: Statements;
+  readonly repeatable: Pick<Statements, "insert">;
   /** Prepares a statement in plain SQL: values are `?`, or all of them `$name`. */
   statement<Row = Record<string, unknown>>(text: string): Statement<Row>;
-  /** Runs `work` completely or not at all. After a conflict with other transactions it may run again from its start. */
-  transaction<T>(work: () => Work<T>, options?: TransactionOptions): MaybePromise<T>;
+  /**
+   * Runs `work` completely or not at all. After a conflict with other transactions it may run again from its start; it is told the
+   * number of the attempt, from 1.
+   */
+  transaction<T>(work: (attempt: number) => Work<T>, options?: TransactionOptions): MaybePromise<T>;
   /**
    * False if a transaction with this id was committed before: for work that is repeated because the outcome of its
    * commit is unknown. Only within a transaction. SQLite always reports the outcome, so there it is always true.
@@ -100,6 +104,26 @@ export interface DatabaseSize {
   readonly bytes: number;
   readonly freeBytes: number;
   readonly logBytes: number;
+}
+
+/**
+ * Runs a transaction that others may follow with writes of the same rows, and repeats it if its connection was cut. It takes effect
+ * once: where an attempt was committed whose answer was lost, a repetition would undo what was written after it. Returns what the
+ * work returned; undefined if an earlier attempt was the one that took effect.
+ */
+export async function once<T>(
+  store: Store,
+  work: (isRepeated: boolean) => Work<T>,
+  options: Pick<TransactionOptions, "sees"> = {},
+): Promise<T | undefined> {
+  const id = uuid();
+  return store.transaction(
+    function* (attempt): Work<T | undefined> {
+      const isFirst = yield* step(() => store.isFirst(id));
+      return isFirst ? yield* work(attempt > 1) : undefined;
+    },
+    { ...options, isRepeatable: true },
+  );
 }
 
 /** A statement of a transaction: `const row = yield* step(() => byId.get({ id }))`. */

@@ -8,10 +8,19 @@ import { createPause } from "../../base/time-slices.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
+import { largeValueStore, readWhole } from "./large-values.ts";
 import { responses } from "./schema.ts";
 
+/** A response as its row. */
+type Row = typeof responses.$inferSelect;
+
 /** A stored response. */
-export type StoredResponse = typeof responses.$inferSelect;
+export type StoredResponse = Omit<Row, "input" | "body" | "valueId"> & {
+  /** This request's own input items, without those of earlier responses. */
+  readonly input: readonly unknown[];
+  /** The response object as the client received it. */
+  readonly body: Readonly<Record<string, unknown>>;
+};
 
 /** The responses that lead up to one, oldest first. */
 export interface ResponseChain {
@@ -34,40 +43,70 @@ const DELETE_BATCH = 200;
 /** An output item is searched for in this number of an account's latest responses. */
 const ITEMS_FROM_MAX = 300;
 
-/** More characters are not joined and written in the same step. */
-const LARGE_CHARS = 512 * 1024;
+/** More characters are written as a large value. */
+const IN_ROW_CHARS_MAX = 512 * 1024;
 
 /** Builds the verbs. */
 export function responseStore(store: Store) {
   const own: Own = (accountId, id) =>
     and(eq(responses.id, id), eq(responses.accountId, accountId), gt(responses.expiresAtMs, store.clock.now()));
-  return { ...singleResponses(store, own), ...responseChains(store, own), ...responseItems(store) };
+  const whole = wholeOf(store);
+  const find = async (accountId: string, id: string) =>
+    readWhole(async () => store.db.select().from(responses).where(own(accountId, id)).get(), whole);
+  return { ...singleResponses(store, { own, find }), ...responseChains(store, find), ...responseItems(store, whole) };
 }
 
 /** The condition of an account's unexpired response. */
 type Own = (accountId: string, id: string) => SQL | undefined;
 
-function singleResponses({ db, repeatable, clock, statement }: Store, own: Own) {
+/** An account's unexpired response. */
+type Find = (accountId: string, id: string) => Promise<StoredResponse | undefined>;
+
+/** Reads what a row stands for; undefined if it was deleted meanwhile. */
+function wholeOf(store: Store) {
+  const values = largeValueStore(store);
+  return async ({ valueId, ...row }: Row): Promise<StoredResponse | undefined> => {
+    if (valueId === null) return { ...row, input: JSON.parse(row.input), body: JSON.parse(row.body) };
+    const bytes = await values.read({ inRow: Buffer.alloc(0), valueId });
+    if (bytes === undefined) return undefined;
+    await nextTurn();
+    const text = bytes.toString();
+    await nextTurn();
+    const [input, body] = JSON.parse(text) as [StoredResponse["input"], StoredResponse["body"]];
+    return { ...row, input, body };
+  };
+}
+
+function singleResponses(store: Store, { own, find }: { own: Own; find: Find }) {
+  const { db, repeatable, clock, statement } = store;
+  const values = largeValueStore(store);
   const deleteOld = statement(
     "DELETE FROM responses WHERE id IN (SELECT id FROM responses WHERE expires_at <= ? LIMIT ?)",
   );
+  /** The row of a large response, whose content is written. */
+  const placed = async (row: Row): Promise<Row> => {
+    await nextTurn();
+    const input = Buffer.from(row.input);
+    await nextTurn();
+    const body = Buffer.from(row.body);
+    const [open, between, close] = [Buffer.from("["), Buffer.from(","), Buffer.from("]")];
+    const { valueId } = await values.place(row.accountId, Buffer.concat([open, input, between, body, close]));
+    return valueId === null ? row : { ...row, input: "", body: "", valueId };
+  };
   return {
     /** Stores a response. Throws if there is another one with its id. */
     async saveResponse(response: Omit<StoredResponse, "createdAtMs">): Promise<void> {
       requireStorable({ id: response.id, model: response.model, previousId: response.previousId });
-      // Megabytes are serialised in steps, and written in one of their own.
       const [input, body] = [await jsonInTurns(response.input), await jsonInTurns(response.body)];
-      if (input.length + body.length > LARGE_CHARS) await nextTurn();
+      const row = { ...response, input, body, valueId: null, createdAtMs: clock.now() };
       await repeatable
         .insert(responses)
-        .values({ ...response, input: sql`${input}`, body: sql`${body}`, createdAtMs: clock.now() })
+        .values(input.length + body.length > IN_ROW_CHARS_MAX ? await placed(row) : row)
         .run();
     },
 
     /** An account's stored response. */
-    async findResponse(accountId: string, id: string): Promise<StoredResponse | undefined> {
-      return db.select().from(responses).where(own(accountId, id)).get();
-    },
+    findResponse: find,
 
     /** Deletes an account's response; false if there is none. */
     async deleteResponse(accountId: string, id: string): Promise<boolean> {
@@ -82,9 +121,11 @@ function singleResponses({ db, repeatable, clock, statement }: Store, own: Own) 
   };
 }
 
-function responseChains({ db, statement }: Store, own: Own) {
+function responseChains({ statement }: Store, find: Find) {
   const sizeOf = statement<{ bytes: number }>(
-    "SELECT length(input) + length(body) AS bytes FROM responses WHERE id = ?",
+    `SELECT length(input) + length(body)
+       + COALESCE((SELECT large.bytes FROM large_values AS large WHERE large.id = value_id), 0) AS bytes
+     FROM responses WHERE id = ?`,
   );
   return {
     /** An account's response `id` and its predecessors; undefined if `id` does not exist. */
@@ -101,7 +142,7 @@ function responseChains({ db, statement }: Store, own: Own) {
         // Measured before it is read, since one answer may contain megabytes of images.
         left -= (await sizeOf.get([next]))?.bytes ?? 0;
         if (left < 0) break;
-        const found: StoredResponse | undefined = await db.select().from(responses).where(own(accountId, next)).get();
+        const found: StoredResponse | undefined = await find(accountId, next);
         if (found === undefined) break;
         chain.push(found);
         next = found.previousId;
@@ -112,7 +153,7 @@ function responseChains({ db, statement }: Store, own: Own) {
   };
 }
 
-function responseItems({ db, clock }: Store) {
+function responseItems({ db, clock }: Store, whole: ReturnType<typeof wholeOf>) {
   const latest = lazily(() =>
     db
       .select({ id: responses.id })
@@ -124,9 +165,9 @@ function responseItems({ db, clock }: Store) {
       .limit(ITEMS_FROM_MAX)
       .prepare(),
   );
-  const bodyOf = lazily(() =>
+  const rowOf = lazily(() =>
     db
-      .select({ body: responses.body })
+      .select()
       .from(responses)
       .where(eq(responses.id, sql.placeholder("id")))
       .prepare(),
@@ -144,7 +185,8 @@ function responseItems({ db, clock }: Store) {
       for (const { id } of await latest().all({ accountId, now: clock.now() })) {
         await pause();
         // Read one by one, since an answer may contain megabytes of images.
-        const output = (await bodyOf().get({ id }))?.body["output"];
+        const response = await readWhole(async () => rowOf().get({ id }), whole);
+        const output = response?.body["output"];
         for (const item of Array.isArray(output) ? (output as (Item | null)[]) : []) {
           if (item !== null && wanted.delete(item["id"])) found.push(item);
         }

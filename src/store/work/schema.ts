@@ -21,6 +21,35 @@ export const accountStorage = sqliteTable("account_storage", {
   bytes: integer("bytes").notNull().default(0),
 });
 
+/**
+ * Values that are too large to be written at once (`large-values.ts`). Rows of other tables name them, and triggers delete them with
+ * those rows.
+ */
+export const largeValues = sqliteTable(
+  "large_values",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    bytes: integer("bytes").notNull(),
+    /** Null from the moment when a row names it. */
+    expiresAtMs: wholeMs("expires_at"),
+  },
+  (t) => [index("large_values_expiry").on(t.expiresAtMs), index("large_values_account").on(t.accountId)],
+);
+
+/** The parts of large values. */
+export const largeValueParts = sqliteTable(
+  "large_value_parts",
+  {
+    valueId: text("value_id")
+      .notNull()
+      .references(() => largeValues.id, { onDelete: "cascade" }),
+    seq: integer("seq").notNull(),
+    content: blob("content", { mode: "buffer" }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.valueId, t.seq] })],
+);
+
 /** Responses of the Responses API that can be fetched and continued. */
 export const responses = sqliteTable(
   "responses",
@@ -33,10 +62,12 @@ export const responses = sqliteTable(
     /** The upstream that stores it, and its id there. */
     provider: text("provider"),
     upstreamId: text("upstream_id"),
-    /** This request's own input items, without those of earlier responses. */
-    input: text("input", { mode: "json" }).$type<readonly unknown[]>().notNull(),
-    /** The response object as the client received it. */
-    body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    /** JSON of this request's own input items, without those of earlier responses. */
+    input: text("input").notNull(),
+    /** JSON of the response object as the client received it. */
+    body: text("body").notNull(),
+    /** The large value that holds both as a list; the columns are empty then. */
+    valueId: text("value_id"),
     createdAtMs: wholeMs("created_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
   },
@@ -63,6 +94,8 @@ export const threads = sqliteTable(
     tokens: integer("tokens").notNull(),
     /** The messages; only the gateway can decrypt them. */
     state: blob("state", { mode: "buffer" }).notNull(),
+    /** The large value that holds the state instead. */
+    valueId: text("value_id"),
     createdAtMs: wholeMs("created_at").notNull(),
     updatedAtMs: wholeMs("updated_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
@@ -108,6 +141,8 @@ export const threadItems = sqliteTable(
     /** Its uncompressed length; the sealed form is compressed. */
     bytes: integer("bytes").notNull(),
     state: blob("state", { mode: "buffer" }).notNull(),
+    /** The large value that holds the state instead. */
+    valueId: text("value_id"),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.seq] }),

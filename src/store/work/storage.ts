@@ -1,5 +1,4 @@
-// The storage quota of accounts. Triggers of the database keep the sum (migrations 0006 and
-// 0016). Here the quota is enforced:
+// The storage quota of accounts. Triggers of the database keep the sum (migrations 0006, 0016 and 0017). Here the quota is enforced:
 // the oldest responses and threads are deleted, and new data is refused if that does not make enough room.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -130,7 +129,8 @@ function oldestTexts({ db }: Store): (accountId: string) => Promise<OldText[]> {
       .select({
         id: responses.id,
         atMs: responses.createdAtMs,
-        bytes: sql<number>`octet_length(${responses.input}) + octet_length(${responses.body})`,
+        bytes: sql<number>`octet_length(responses.input) + octet_length(responses.body)
+          + COALESCE((SELECT large.bytes FROM large_values AS large WHERE large.id = responses.value_id), 0)`,
       })
       .from(responses)
       .where(eq(responses.accountId, accountId))

@@ -5,6 +5,7 @@ import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm"
 import { uuid } from "../../base/ids.ts";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
+import { largeValueStore, type PlacedValue } from "./large-values.ts";
 import { threadItems, threads } from "./schema.ts";
 import type { ThreadName } from "./thread-name.ts";
 
@@ -29,7 +30,13 @@ export interface ItemList {
   readonly bytesMax: number;
 }
 
-const COLUMNS = { seq: threadItems.seq, id: threadItems.id, bytes: threadItems.bytes, state: threadItems.state };
+/** An item as its row. */
+type Row = ThreadItem & { readonly valueId: string | null };
+
+const COLUMNS = {
+  ...{ seq: threadItems.seq, id: threadItems.id, bytes: threadItems.bytes },
+  ...{ state: threadItems.state, valueId: threadItems.valueId },
+};
 
 /** Builds the verbs. */
 export function threadItemVerbs(store: Store) {
@@ -45,7 +52,7 @@ function ofThread({ accountId, kind, threadId }: ThreadName): SQL | undefined {
 }
 
 function itemFinder({ db }: Store) {
-  return (name: ThreadName, id: string): MaybePromise<ThreadItem | undefined> =>
+  return (name: ThreadName, id: string): MaybePromise<Row | undefined> =>
     db
       .select(COLUMNS)
       .from(threadItems)
@@ -53,8 +60,22 @@ function itemFinder({ db }: Store) {
       .get();
 }
 
+/** Reads the content of items. One that was deleted meanwhile is left out. */
+function wholeItems(store: Store) {
+  const values = largeValueStore(store);
+  return async (rows: readonly Row[]): Promise<ThreadItem[]> => {
+    const items: ThreadItem[] = [];
+    for (const { valueId, ...row } of rows) {
+      const state = valueId === null ? row.state : await values.read({ inRow: row.state, valueId });
+      if (state !== undefined) items.push({ ...row, state });
+    }
+    return items;
+  };
+}
+
 function itemWriting(store: Store) {
   const { db, clock } = store;
+  const values = largeValueStore(store);
   const find = itemFinder(store);
   /** The ids of items that an attempt has appended whose answer was lost. */
   function* appended(name: ThreadName, items: readonly NewThreadItem[]): Work<string[]> {
@@ -71,10 +92,12 @@ function itemWriting(store: Store) {
       change: { expiresAtMs: number; model?: string; tokens?: number },
     ): Promise<string[] | undefined> {
       for (const { id, otherId } of items) requireStorable({ id, otherId });
-      const once = uuid();
+      const placed: (NewThreadItem & PlacedValue)[] = [];
+      for (const item of items) placed.push({ ...item, ...(await values.place(name.accountId, item.state)) });
+      const batch = uuid();
       return store.transaction(
         function* (): Work<string[] | undefined> {
-          const isFirst = yield* step(() => store.isFirst(once));
+          const isFirst = yield* step(() => store.isFirst(batch));
           if (!isFirst) return yield* appended(name, items);
           const [found] = yield* step(() =>
             db
@@ -96,9 +119,9 @@ function itemWriting(store: Store) {
           );
           let seq = (last?.seq ?? -1) + 1;
           const ids: string[] = [];
-          for (const { id: wanted, otherId, bytes, state } of items) {
+          for (const { id: wanted, otherId, bytes, inRow: state, valueId } of placed) {
             const id = (yield* step(() => find(name, wanted))) === undefined ? wanted : otherId;
-            const row = { ...name, seq: seq++, id, bytes, state };
+            const row = { ...name, seq: seq++, id, bytes, state, valueId };
             yield* step(() => db.insert(threadItems).values(row).run());
             ids.push(id);
           }
@@ -125,6 +148,7 @@ function itemWriting(store: Store) {
 function itemReading(store: Store) {
   const { db } = store;
   const find = itemFinder(store);
+  const whole = wholeItems(store);
   return {
     /** The items of a thread from its start or its end, or after an item; undefined if it has no such item. */
     async listItems(
@@ -156,7 +180,7 @@ function itemReading(store: Store) {
         .where(and(ofThread(name), within))
         .orderBy(towards)
         .all();
-      return { items, hasMore: sizes.length > items.length };
+      return { items: await whole(items), hasMore: sizes.length > items.length };
     },
 
     /** All items of a thread in order; undefined if they exceed the size limit. */
@@ -167,12 +191,15 @@ function itemReading(store: Store) {
         .where(ofThread(name))
         .get();
       if ((sum?.bytes ?? 0) > bytesMax) return undefined;
-      return db.select(COLUMNS).from(threadItems).where(ofThread(name)).orderBy(asc(threadItems.seq)).all();
+      return whole(
+        await db.select(COLUMNS).from(threadItems).where(ofThread(name)).orderBy(asc(threadItems.seq)).all(),
+      );
     },
 
     /** An item of a thread. */
     async findItem(name: ThreadName, id: string): Promise<ThreadItem | undefined> {
-      return find(name, id);
+      const row = await find(name, id);
+      return row && (await whole([row]))[0];
     },
   };
 }

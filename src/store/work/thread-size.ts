@@ -2,9 +2,15 @@
 
 import { type SQL, sql } from "drizzle-orm";
 
+/** The large values of the thread itself and of its items. */
+const LARGE_VALUES_BYTES =
+  sql.raw(`COALESCE((SELECT large.bytes FROM large_values AS large WHERE large.id = threads.value_id), 0)
+  + COALESCE((SELECT SUM(large.bytes) FROM thread_items AS part JOIN large_values AS large ON large.id = part.value_id
+    WHERE part.account_id = threads.account_id AND part.kind = threads.kind AND part.thread_id = threads.thread_id), 0)`);
+
 /** SQL for the bytes of a thread in a query on `threads`: its own, its summaries' and its items'. */
 export const THREAD_BYTES: SQL<number> = sql<number>`octet_length(threads.thread_id) + octet_length(threads.state)
-  + ${sizeWithin("thread_summaries")} + ${sizeWithin("thread_items")}`;
+  + ${LARGE_VALUES_BYTES} + ${sizeWithin("thread_summaries")} + ${sizeWithin("thread_items")}`;
 
 /**
  * SQL for what a thread takes of its account's storage. Its row counts 1,024 bytes besides its content and an item's row 256

@@ -2,6 +2,7 @@
 
 import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
+import { jsonAnswer } from "../../../http/json-answer.ts";
 import { endpointsBehind, openEndpoint, type ServedEndpoint } from "../../../http/served-endpoint.ts";
 import { SSE_HEADERS } from "../../../http/sse-response.ts";
 import type { ResponseStore } from "../../../store/work/responses.ts";
@@ -26,7 +27,7 @@ export const STORED_RESPONSES: readonly ServedEndpoint<StoredResponsesDeps>[] = 
       if (found === undefined) throw notFound(id);
       const { searchParams } = new URL(request.url);
       const answer = shownAnswer(found.body, { encrypted: asksEncrypted(searchParams) });
-      if (searchParams.get("stream") !== "true") return Response.json(answer);
+      if (searchParams.get("stream") !== "true") return jsonAnswer(request, answer);
       const after = sequenceNumber(searchParams.get("starting_after"));
       return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
     },
@@ -46,7 +47,7 @@ export const STORED_RESPONSES: readonly ServedEndpoint<StoredResponsesDeps>[] = 
       const ascending = searchParams.get("order") === "asc";
       const data = ascending ? items : items.reverse();
       const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-      return Response.json({ object: "list", data, has_more: false, ...ends });
+      return jsonAnswer(request, { object: "list", data, has_more: false, ...ends });
     },
   }),
   keyed("DELETE", "/v1/responses/:id", {

@@ -35,7 +35,11 @@ export class Sealer {
 
   /** Seals a value of any size as JSON. A large one is serialised in steps and compressed in a thread. */
   async sealValue(value: unknown, bound: SealedFor): Promise<Buffer> {
-    const text = await jsonInTurns(value);
+    return this.sealLong(await jsonInTurns(value), bound);
+  }
+
+  /** Seals a text of any size; a large one is compressed in a thread. */
+  async sealLong(text: string, bound: SealedFor): Promise<Buffer> {
     if (text.length < IN_STEPS_CHARS) return this.seal(text, bound);
     return this.#encrypted(await Bun.zstdCompress(Buffer.from(text)), bound);
   }

@@ -3,9 +3,10 @@
 // its account.
 
 import { prefixedId } from "../../../base/ids.ts";
+import { jsonInTurns } from "../../../base/json-in-slices.ts";
 import { isStorable } from "../../../base/storable.ts";
 import type { Element } from "../../../chat/entries.ts";
-import type { ItemList, ThreadItem } from "../../../store/work/thread-items.ts";
+import type { ItemList, NewThreadItem, ThreadItem } from "../../../store/work/thread-items.ts";
 import type { ThreadName } from "../../../store/work/thread-name.ts";
 import type { ThreadStore } from "../../../store/work/threads.ts";
 import { newItemId, ownItemId } from "../../../wire/responses/conversation.ts";
@@ -82,12 +83,13 @@ export class KeptConversations {
   ): Promise<ConversationItem[] | undefined> {
     const { store, sealer, nowMs, retentionMs } = this.#deps;
     const batch = prefixedId("items_");
-    const rows = items.map((item, at) => {
+    const rows: NewThreadItem[] = [];
+    for (const [at, item] of items.entries()) {
       const otherId = newItemId(item, batch, at);
-      const text = JSON.stringify(item);
-      const state = sealer.seal(text, { accountId, purpose: "thread" });
-      return { id: ownItemId(item) ?? otherId, otherId, bytes: text.length, state };
-    });
+      const text = await jsonInTurns(item);
+      const state = await sealer.sealLong(text, { accountId, purpose: "thread" });
+      rows.push({ id: ownItemId(item) ?? otherId, otherId, bytes: text.length, state });
+    }
     const expiresAtMs = nowMs() + retentionMs();
     const ids = await store.appendItems(nameOf(accountId, id), rows, { ...change, expiresAtMs });
     await store.makeRoom(accountId, 0);
@@ -107,13 +109,13 @@ export class KeptConversations {
     page: ItemPage,
   ): Promise<{ items: ConversationItem[]; hasMore: boolean } | undefined> {
     const found = await this.#deps.store.listItems(nameOf(accountId, id), { ...page, bytesMax: BYTES_MAX });
-    return found && { items: this.#opened(accountId, found.items), hasMore: found.hasMore };
+    return found && { items: await this.#opened(accountId, found.items), hasMore: found.hasMore };
   }
 
   /** Finds one item. */
   async item(accountId: string, id: string, itemId: string): Promise<ConversationItem | undefined> {
     const row = await this.#deps.store.findItem(nameOf(accountId, id), itemId);
-    return row && this.#opened(accountId, [row])[0];
+    return row && (await this.#opened(accountId, [row]))[0];
   }
 
   /** Deletes one item, and the summaries that include it; false if there is none. */
@@ -130,12 +132,14 @@ export class KeptConversations {
     return { state, expiresAtMs: nowMs() + retentionMs() };
   }
 
-  #opened(accountId: string, rows: readonly ThreadItem[]): ConversationItem[] {
-    return rows.flatMap(({ id, state }) => {
-      const text = this.#deps.sealer.open(state, { accountId, purpose: "thread" });
-      // A name that was sealed with an earlier secret cannot be used, and its conversation cannot be read either.
-      return text === undefined ? [] : [{ id, item: JSON.parse(text) as Element }];
-    });
+  async #opened(accountId: string, rows: readonly ThreadItem[]): Promise<ConversationItem[]> {
+    const items: ConversationItem[] = [];
+    for (const { id, state } of rows) {
+      const item = await this.#deps.sealer.openValue(state, { accountId, purpose: "thread" });
+      // An item that was sealed with an earlier secret cannot be read, nor can its conversation.
+      if (item !== undefined) items.push({ id, item: item as Element });
+    }
+    return items;
   }
 }
 

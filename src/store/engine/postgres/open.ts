@@ -136,10 +136,14 @@ function storeOf(pool: Pool, { dataDir, clock, changes, whenJobEnds }: Parts): P
     repeatable: statementsOver((text, values) => (own ?? pool.repeatable)(text, values)),
     statement,
     transaction: (work, { sees = "alone", isRepeatable = false, isLong = false }: TransactionOptions = {}) =>
-      pool.transaction(sees === "alone" ? "serializable" : "read committed", (on) => runAll(on, work()), {
-        isRepeatable,
-        isLong,
-      }),
+      pool.transaction(
+        sees === "alone" ? "serializable" : "read committed",
+        (on, attempt) => runAll(on, work(attempt)),
+        {
+          isRepeatable,
+          isLong,
+        },
+      ),
     isFirst: async (id) => (await first.run([id, clock.now()])).changes > 0,
     takingRows: " FOR UPDATE SKIP LOCKED",
     changeCounter: changes,

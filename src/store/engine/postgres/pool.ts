@@ -38,10 +38,10 @@ export interface Pool {
    * repeated when its connection was cut.
    */
   readonly repeatable: Query;
-  /** Runs `work` in a transaction, and repeats it from its start after a conflict with others. */
+  /** Runs `work` in a transaction, and repeats it from its start after a conflict with others; it is told the number of the attempt. */
   transaction<T>(
     isolation: Isolation,
-    work: (query: Query) => Promise<T>,
+    work: (query: Query, attempt: number) => Promise<T>,
     options?: PoolTransactionOptions,
   ): Promise<T>;
   /** Calls `heard` for each message on a channel, and `again` when messages may have been missed. */
@@ -183,7 +183,7 @@ export function openPool(options: ConnectionOptions): Pool {
       const until = giveUpAt();
       let isCommitting = false;
       return trying(
-        () => {
+        (attempt) => {
           isCommitting = false;
           return place(
             until,
@@ -194,7 +194,7 @@ export function openPool(options: ConnectionOptions): Pool {
                 if (isolation === "repeatable read read only")
                   await run(own, "SET LOCAL idle_in_transaction_session_timeout = 0", { deadlineMs });
                 if (isLong) await run(own, `SET LOCAL statement_timeout = ${LONG_MS}`, { deadlineMs });
-                const done = await work((text, values) => run(own, text, { values, deadlineMs }));
+                const done = await work((text, values) => run(own, text, { values, deadlineMs }), attempt);
                 isCommitting = true;
                 return done;
               }) as Promise<Awaited<ReturnType<typeof work>>>,
@@ -261,10 +261,13 @@ function retrying(reached: NonNullable<ConnectionOptions["reached"]>) {
     if (now !== isUp) reached(now, cause);
     isUp = now;
   };
-  return async <T>(attempt: () => Promise<T>, again: (code: string, tries: number) => boolean): Promise<T> => {
+  return async <T>(
+    attempt: (tries: number) => Promise<T>,
+    again: (code: string, tries: number) => boolean,
+  ): Promise<T> => {
     for (let tries = 1; ; tries++) {
       try {
-        const done = await attempt();
+        const done = await attempt(tries);
         tell(true);
         return done;
       } catch (error) {
