@@ -279,6 +279,7 @@ function Events() {
           <li key={one.id}>
             <b>{EVENTS[one.event] ?? one.event}</b>
             <span>
+              {typeof one.detail["name"] === "string" && `${one.detail["name"]} · `}
               {one.device}, {one.address}
             </span>
             <When iso={one.created_at} />

@@ -118,7 +118,7 @@ function ByAccount({ storage: { accounts, limit_bytes: limit } }: { storage: Sto
           class: "long",
           cell: ({ id, username }) => <a href={hrefOf(`/admin/accounts/${id}`)}>{username}</a>,
         },
-        { head: "Keeps", class: "number", cell: ({ bytes }) => formatBytes(bytes) },
+        { head: "Stored", class: "number", cell: ({ bytes }) => formatBytes(bytes) },
         {
           head: `Of ${formatBytes(limit)}`,
           label: "Share of the limit",
