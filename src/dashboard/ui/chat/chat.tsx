@@ -94,8 +94,11 @@ function useFollow(grown: readonly unknown[], isBusy: boolean): { readonly isFol
     return () => removeEventListener("scroll", look);
   }, []);
   const toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+  const wasBusy = useRef(isBusy);
   useLayoutEffect(() => {
-    if (isBusy && isFollowing.peek()) toEnd();
+    // The end of an answer brings the buttons below it.
+    if ((isBusy || wasBusy.current) && isFollowing.peek()) toEnd();
+    wasBusy.current = isBusy;
   }, [...grown, isBusy]);
   return {
     isFollowing: isFollowing.value,
