@@ -85,6 +85,24 @@ test.each(["CONTRIBUTING.md", "AGENTS.md", "README.md"])("%s names only scripts 
   expect(names.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });
 
+/** All pictures together: they are a part of every clone. */
+const PICTURE_BYTES_MAX = 150_000;
+const PICTURE = /!\[([^\]]*)\]\(([^)\s]+)\)/g;
+
+test("pictures exist, are small, say what they show, and each is used", async () => {
+  const documents = FILES.filter((file) => /^(?:README|docs\/.*)\.md$/.test(file));
+  const shown = new Set<string>();
+  for (const document of documents)
+    for (const [, text = "", target = ""] of (await read(document)).matchAll(PICTURE)) {
+      expect([document, target, text.length > 30]).toEqual([document, target, true]);
+      shown.add(posix.join(posix.dirname(document), target));
+    }
+  const there = FILES.filter((file) => /^docs\/.*\.(?:webp|png|jpe?g|svg)$/.test(file));
+  expect(there.sort()).toEqual([...shown].sort());
+  const sizes = await Promise.all(there.map((file) => Bun.file(join(root, file)).size));
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(PICTURE_BYTES_MAX);
+});
+
 test("every script has a line in scripts/README.md", async () => {
   const rows = [...(await read("scripts/README.md")).matchAll(/^\| `([^`]+\.ts)` +\| \S/gm)].map(
     ([, name = ""]) => name,
