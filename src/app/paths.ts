@@ -7,7 +7,8 @@ import { FIRECRAWL_TRAITS } from "../web/firecrawl/failure.ts";
 import { aliasOf } from "./aliases.ts";
 
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
-const CLOSABLE = /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
+const CLOSABLE =
+  /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/api\/(?!v1\/)|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
 /** Paths that answer during maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
@@ -21,7 +22,7 @@ export const PATHS: PathRules = {
   isApi: (path) =>
     path.startsWith("/v1/") ||
     path.startsWith("/v2/") ||
-    path.startsWith("/api/v1/") ||
+    path.startsWith("/api/") ||
     path.startsWith("/typesafe/") ||
     path === "/openapi.json",
   isClosable: (path) => CLOSABLE.test(path) && !ALWAYS_OPEN.test(path),

@@ -117,6 +117,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
         return { tier: account.tier, models };
       },
       catalog: fleet.catalog,
+      bodyLimits: base.bodyLimits,
       tiers: grants,
     }),
   });

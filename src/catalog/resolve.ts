@@ -10,11 +10,17 @@ import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
 
-/** Finds the model with this id; undefined if there is none. Does not check permissions. */
+/**
+ * Finds the model with this id; undefined if there is none. `NAME:latest` is `NAME` too, since Ollama's clients add the tag to names
+ * without one. Does not check permissions.
+ */
 export function resolveModel(catalog: Catalog, id: string): ResolvedModel | undefined {
   const lower = id.toLowerCase();
-  return lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
+  const found = lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
+  return found === undefined && lower.endsWith(LATEST) ? resolveModel(catalog, id.slice(0, -LATEST.length)) : found;
 }
+
+const LATEST = ":latest";
 
 /** What determines which models a caller sees and may use. */
 export interface ModelAccess {

@@ -1,31 +1,20 @@
 // GET /v1/models, /v1/models/{id} (including ids with slashes and percent signs), /v1/model/info and /v1/tiers. They do not
 // count against the rate limit, and work for accounts whose plan has ended; a key is required.
 
-import type { AtOnce } from "../base/at-once.ts";
-import type { TierId } from "../config/schema.ts";
-import { describedBy, endpointsBehind, type ServedEndpoint } from "../http/served-endpoint.ts";
+import { describedBy, type ServedEndpoint } from "../http/served-endpoint.ts";
+import { type CatalogDeps, keyed } from "./endpoint-deps.ts";
 import { keyMayUse } from "./key-models.ts";
 import { modelInfo } from "./model-info.ts";
 import type { Catalog } from "./models.ts";
+import { OLLAMA_MODEL_ENDPOINTS } from "./ollama-models.ts";
 import { type ModelAccess, modelNotFound, requireVisibleModel } from "./resolve.ts";
-import { type TierGrant, tiersView } from "./tiers.ts";
+import { tiersView } from "./tiers.ts";
 import { modelListView, modelView, type ViewOptions } from "./view.ts";
-
-/** What the endpoints need. */
-export interface CatalogDeps {
-  /** Throws `ApiError` 401 if the request has no valid key. */
-  authenticate(request: Request): AtOnce<ModelAccess>;
-  /** The current catalog. */
-  catalog(): Catalog;
-  tiers(): Readonly<Record<TierId, TierGrant>>;
-}
 
 /** No model has a longer id. A longer one is not decoded. */
 const ID_CHARS_MAX = 1024;
 
 const MODEL_PATH = "/v1/models/";
-
-const keyed = endpointsBehind("key", (deps: CatalogDeps, request) => deps.authenticate(request));
 
 const catalogText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).CATALOG_TEXTS);
 
@@ -54,6 +43,7 @@ export const CATALOG_ENDPOINTS: readonly ServedEndpoint<CatalogDeps>[] = [
     },
     describe: catalogText("listTiers"),
   }),
+  ...OLLAMA_MODEL_ENDPOINTS,
 ];
 
 /** The models that the key may use. */

@@ -29,6 +29,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   Web: "Search, single pages, whole sites.",
   "Search for other programs": "Search and pages in the shapes that other programs expect.",
   "For Firecrawl's clients": "Pages, sites and search in the shapes of Firecrawl's v2 API.",
+  "For Ollama's clients": "Chats, embeddings and model lists in the shapes of Ollama's API.",
   Accounts: "Signing in, sessions, passwords. Accounts and keys are made in the dashboard.",
   Status: "Health, statistics, metrics.",
 };

@@ -30,7 +30,13 @@ export function directRoutes(gateway: Gateway): Map<string, (request: Request) =
 /** Answers a chat request over HTTP. */
 export async function respond(gateway: Gateway, request: Request, format: WireFormat): Promise<Response> {
   const answer = await gateway.handle(request, format);
-  if ("source" in answer) return sseResponse(answer.source, { keepalive: answer.keepalive, signal: request.signal });
+  if ("source" in answer) {
+    const type = format.edge?.streamType;
+    return sseResponse(answer.source, {
+      ...{ keepalive: answer.keepalive, signal: request.signal },
+      ...(type === undefined ? {} : { headers: { "content-type": type } }),
+    });
+  }
   return new Response(answer.text, { headers: { "content-type": "application/json" } });
 }
 

@@ -24,6 +24,7 @@ export type Group =
   | "Web"
   | "Search for other programs"
   | "For Firecrawl's clients"
+  | "For Ollama's clients"
   | "Accounts"
   | "Status";
 

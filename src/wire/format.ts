@@ -31,6 +31,8 @@ export interface AnswerContext {
   defaultTemperature?: number | undefined;
   /** The edits that were applied to the client's conversation, if it requested any. */
   edited?: EditedContext;
+  /** When the request began, as `performance.now()` tells it, for formats that state durations. */
+  startedMs?: number;
   /** The provider that answers, to which the answer's seals are bound. */
   source?: Source;
   /** Whether the client sent `x-sallyport-event-types: short` (responses only). */
@@ -91,6 +93,10 @@ export interface RoutingOptions {
 export interface EdgeTraits {
   /** Builds the body of an HTTP error. If absent, the body is `{error}` alone. */
   envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
+  /** Other paths whose errors have the same form. */
+  alsoAt?: readonly string[];
+  /** The media type of a stream. If absent, it consists of server-sent events. */
+  streamType?: string;
   /** An additional response header that contains the request's id. */
   requestIdHeader?: string;
   /** The paths at which, and below which, a key may be sent as `x-api-key`. */
@@ -125,6 +131,8 @@ export interface WireFormat extends NamedFormat {
   marksCaches?: boolean;
   /** Whether clients may not return reasoning, so that the gateway stores it by the ids of the calls that follow it. */
   losesReasoning?: boolean;
+  /** Whether a request without messages loads or unloads a model. */
+  loadsModels?: boolean;
   /** Whether the gateway stores answers, to which later requests may refer. */
   storesAnswers?: boolean;
   /** Whether a body may continue an answer that the provider stores, with the member `thread`. */

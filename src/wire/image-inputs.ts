@@ -57,6 +57,7 @@ const HEAD = 2048;
 
 /** The path of the first image in a body; undefined if there is none. */
 export function firstImage(body: Fields): string | undefined {
+  if (isImageMember("images", body["images"])) return "images[0]";
   for (const name of TOP) {
     const value = body[name];
     const found = typeof value === "object" ? imageWithin(value) : undefined;

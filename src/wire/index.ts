@@ -4,6 +4,7 @@ import { chatCompletionsFormat } from "./chat-completions/format.ts";
 import { completionsFormat } from "./completions/format.ts";
 import type { WireFormat } from "./format.ts";
 import { messagesFormat } from "./messages/format.ts";
+import { ollamaChatFormat, ollamaGenerateFormat } from "./ollama/format.ts";
 import { responsesFormat } from "./responses/format.ts";
 
 /** All client formats, each with its endpoint. */
@@ -12,4 +13,6 @@ export const WIRE_FORMATS: readonly WireFormat[] = [
   responsesFormat,
   messagesFormat,
   completionsFormat,
+  ollamaChatFormat,
+  ollamaGenerateFormat,
 ];

@@ -45,6 +45,7 @@ const app = new Elysia()
         return { tier: tier as TierId };
       },
       catalog: () => catalog,
+      bodyLimits: () => ({ maxBytes: 10_000, valuesMax: 1000 }),
       tiers: () => ({ free: { rpm: 1 }, pro: { rpm: 2 }, premium: { rpm: 3 } }),
     }),
   );
@@ -64,7 +65,10 @@ const FAST = {
   provider: "acme",
   type: "chat",
   tier: "free",
-  endpoints: ["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"],
+  endpoints: [
+    ...["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"],
+    ...["/api/chat", "/api/generate"],
+  ],
   capabilities: ["text", "tool_use", "reasoning"],
   input_modalities: ["text"],
   output_modalities: ["text"],

@@ -12,6 +12,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The facts about a provider that an endpoint may use. */
 export interface EndpointProvider {
+  readonly dialect: string;
   readonly protocol: ProtocolFacts;
   readonly quirks: Quirks;
 }

@@ -4,6 +4,7 @@
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
 import { imageEdits, imageGenerations } from "./images.ts";
+import { ollamaEmbed } from "./ollama-embed.ts";
 import { rerank } from "./rerank.ts";
 import { speech } from "./speech.ts";
 import { transcriptions, translations } from "./transcriptions.ts";
@@ -11,6 +12,7 @@ import { transcriptions, translations } from "./transcriptions.ts";
 /** All endpoints for models that do not chat. */
 export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [
   embeddings,
+  ollamaEmbed,
   rerank,
   transcriptions,
   translations,

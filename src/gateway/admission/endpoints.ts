@@ -5,8 +5,10 @@ import { pathOf } from "../../http/path.ts";
 import type { EdgeTraits } from "../../wire/format.ts";
 import { WIRE_FORMATS } from "../../wire/index.ts";
 
-const withTraits = WIRE_FORMATS.flatMap(({ path, edge }) => (edge === undefined ? [] : [{ path, edge }]));
-const keyPaths = withTraits.flatMap(({ edge }) => edge.xApiKeyPaths ?? []);
+const withTraits = WIRE_FORMATS.flatMap(({ path: own, edge }) =>
+  edge === undefined ? [] : [own, ...(edge.alsoAt ?? [])].map((path) => ({ path, edge })),
+);
+const keyPaths = WIRE_FORMATS.flatMap(({ edge }) => edge?.xApiKeyPaths ?? []);
 
 /** The properties of the format to whose endpoint the path belongs; undefined for most paths. */
 export function edgeTraits(path: string): EdgeTraits | undefined {

@@ -140,6 +140,7 @@ export function writerContext(turn: ChatTurn, provider: Provider | undefined, sh
     createdSeconds: turn.createdSeconds,
     nowSeconds: turn.nowSeconds,
     requestId: turn.exchange.requestId,
+    startedMs: turn.exchange.startedMs,
     request: turn.chat,
     defaultTemperature: defaultsFor(turn.chat, turn.model, turn.format).temperature,
     body: turn.body,

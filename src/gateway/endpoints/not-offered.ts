@@ -1,4 +1,4 @@
-// Endpoints of OpenAI and Anthropic that this gateway does not offer. A client gets a clear error instead of a 404 for the path.
+// Endpoints of OpenAI, Anthropic and Ollama that this gateway does not offer. A client gets a clear error instead of a 404 for the path.
 
 import { ApiError } from "../../base/errors.ts";
 import { entryOf } from "../../base/json-object.ts";
@@ -27,15 +27,30 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
   videos: "",
 };
 
+/** The endpoints of Ollama's API that change the models of a machine, by their path below `/api`. */
+const OLLAMA: Readonly<Record<string, string>> = {
+  blobs: "",
+  copy: "",
+  create: "Add the model to the configuration.",
+  delete: "Remove the model from the configuration.",
+  embeddings: "Use /api/embed.",
+  pull: "Providers have their models; GET /api/tags lists them.",
+  push: "",
+};
+
 /** The page that lists what is not offered. */
 const PAGE = "/docs/guides/not-offered";
 
 /** The paths of the endpoints, each with everything below it. */
-export const NOT_OFFERED_PATHS: readonly string[] = Object.keys(NOT_OFFERED).map((name) => `/v1/${name}`);
+export const NOT_OFFERED_PATHS: readonly string[] = [
+  ...Object.keys(NOT_OFFERED).map((name) => `/v1/${name}`),
+  ...Object.keys(OLLAMA).map((name) => `/api/${name}`),
+];
 
 /** Refuses a request to one of these paths, or to a path below. */
 export function refuseNotOffered(path: string): never {
-  const instead = entryOf(NOT_OFFERED, path.slice("/v1/".length)) ?? "";
+  const [, root, name = ""] = /^\/(v1|api)\/(.*)$/.exec(path) ?? [];
+  const instead = entryOf(root === "api" ? OLLAMA : NOT_OFFERED, name) ?? "";
   const shown = path.replace(/:(\w+)/g, "{$1}");
   throw new ApiError("not_offered", `${shown} is not offered. ${instead}${instead && " "}See ${PAGE}.`);
 }

@@ -7,6 +7,7 @@ import { CONVERSATION_TEXTS } from "./conversations.ts";
 import { KEPT_TEXTS } from "./kept.ts";
 import { MESSAGE_PATHS, MESSAGE_TEXTS } from "./messages.ts";
 import { MODEL_ENDPOINT_PATHS } from "./model-endpoints.ts";
+import { OLLAMA_PATHS } from "./ollama.ts";
 import { OWN_KEY_TEXTS } from "./own-key.ts";
 import { PASSTHROUGH_TEXTS } from "./passthrough.ts";
 import { RESPONSE_PATHS, RESPONSE_TEXTS } from "./responses.ts";
@@ -17,6 +18,7 @@ export const PATH_TEXTS: Readonly<Record<string, EndpointText>> = {
   ...CHAT_PATHS,
   ...RESPONSE_PATHS,
   ...MESSAGE_PATHS,
+  ...OLLAMA_PATHS,
   ...MODEL_ENDPOINT_PATHS,
   ...AUDIO_PATHS,
   ...SYNTHESIS_PATHS,

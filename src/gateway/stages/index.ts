@@ -15,6 +15,7 @@ import { createFilesStage } from "./files/stage.ts";
 import { createHistoryStage, type HistoryStageDeps } from "./history/stage.ts";
 import { createImagesStage } from "./images/stage.ts";
 import { createWindowStage, limitsStage } from "./limits/stage.ts";
+import { loadingStage } from "./loading/stage.ts";
 import { createReasoningStage, type ReasoningDeps } from "./reasoning/stage.ts";
 import { createRecordsStage } from "./records/stage.ts";
 import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
@@ -35,6 +36,8 @@ export function createStages(deps: StageDeps): readonly Stage[] {
   return [
     // Narrows the routes first, since the other stages ask what these can do.
     choiceStage,
+    // Has no content, which the others need.
+    loadingStage,
     ...createContentStages(deps),
     // Needs the whole content, and the routes that can answer; a record ends the walk before anything is reserved.
     createCompactionStage(deps.compaction),

@@ -148,7 +148,7 @@ function settleCall(
 const OUTCOMES = { ok: "ok", abandoned: "unknown", interrupted: "failed" } as const;
 
 function formatConversion(endpoint: ModelEndpoint, { dialect, quirks }: Provider): FormatConversion | undefined {
-  return endpoint.formatConversion?.({ protocol: PROTOCOLS[dialect.name], quirks });
+  return endpoint.formatConversion?.({ dialect: dialect.name, protocol: PROTOCOLS[dialect.name], quirks });
 }
 
 /** Reads an answer whose lists of numbers are passed on unchanged. Throws `UpstreamFault`. */
