@@ -23,7 +23,7 @@ import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
-import { createContentStages, createStages } from "../gateway/stages/index.ts";
+import { createCountingStages, createStages } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
@@ -107,7 +107,7 @@ export function createChat(deps: ChatDeps) {
     streamClosed: metrics.streamClosed,
   };
   const gateway = createGateway(pipeline);
-  const counting = { ...features, contentStages: createContentStages(features) };
+  const counting = { ...features, ...createCountingStages(features) };
   return {
     routes: gatewayRoutes({
       gateway,

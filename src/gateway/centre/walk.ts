@@ -6,7 +6,15 @@ import type { RouteAttempt } from "../calls/route-call.ts";
 import { NO_RUNS } from "./answer.ts";
 import { buildRequest } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { type Change, type ChatTurn, changed, type Stage, type StageAnswer, type StageRun } from "./stage.ts";
+import {
+  type Change,
+  type ChatTurn,
+  changed,
+  type Stage,
+  type StageAnswer,
+  type StageRun,
+  type Target,
+} from "./stage.ts";
 
 /** A turn as the stages left it. */
 export interface Prepared {
@@ -50,6 +58,13 @@ function after(state: Prepared, found: Change | StageAnswer | undefined): Prepar
   return { ...state, turn: change === undefined ? state.turn : changed(state.turn, change), made: found };
 }
 
+/** The turn as the stages adapt it to one route, for a call that is no attempt at an answer. */
+export async function adaptedTo({ turn, runs }: Prepared, target: Target, signal: AbortSignal): Promise<ChatTurn> {
+  const steps = [turn];
+  await adapt(steps, runs, { from: 0, target, signal });
+  return steps.at(-1)!;
+}
+
 /** A turn as it is sent on one route. */
 export interface SentTurn {
   readonly turn: ChatTurn;
@@ -68,7 +83,7 @@ export async function onRoute<T>(
 ): Promise<T> {
   // The turn as it was before each run, and after the last.
   const steps: ChatTurn[] = [turn];
-  if (runs.length > 0) await adapt(steps, runs, { from: 0, attempt, signal });
+  if (runs.length > 0) await adapt(steps, runs, { from: 0, target: attempt, signal });
   let sent = sentOf(deps, steps, attempt);
   for (let asked = 0; ; asked++) {
     try {
@@ -92,11 +107,11 @@ function sentOf(deps: Pick<GatewayDeps, "endUserOf">, steps: readonly ChatTurn[]
 async function adapt(
   steps: ChatTurn[],
   runs: readonly StageRun[],
-  { from, attempt, signal }: { from: number; attempt: RouteAttempt; signal: AbortSignal },
+  { from, target, signal }: { from: number; target: Target; signal: AbortSignal },
 ): Promise<void> {
   for (let at = from; at < runs.length; at++) {
     const turn = steps[at]!;
-    const change = await runs[at]!.adapt?.(turn, attempt, signal);
+    const change = await runs[at]!.adapt?.(turn, target, signal);
     steps[at + 1] = change === undefined ? turn : changed(turn, change);
   }
 }
@@ -117,7 +132,7 @@ async function mayAskAgain(
     const change = await run.again?.(steps[at + 1]!, { error, provider, route, built });
     if (change === undefined) continue;
     steps[at] = changed(steps[at]!, change);
-    await adapt(steps, runs, { from: at, attempt, signal });
+    await adapt(steps, runs, { from: at, target: attempt, signal });
     return true;
   }
   return false;

@@ -54,8 +54,14 @@ export function createStages(deps: StageDeps): readonly Stage[] {
   ];
 }
 
-/** Creates the stages that complete the content of a request, which its tokens are counted with too. */
-export function createContentStages(deps: Pick<StageDeps, "history" | "files"> & ThreadsDeps & RecordsDeps): Stage[] {
+/** Creates the stages for requests that are not answered: their content, and for a provider's count, what it can read of it. */
+export function createCountingStages(deps: Parameters<typeof createContentStages>[0] & ReasoningDeps) {
+  const contentStages = createContentStages({ ...deps, onlyReads: true });
+  return { contentStages, countedStages: [...contentStages, createReasoningStage(deps)] };
+}
+
+/** Creates the stages that complete the content of a request. */
+function createContentStages(deps: Pick<StageDeps, "history" | "files"> & ThreadsDeps & RecordsDeps): Stage[] {
   return [
     // Inserts what was stored, in which the following stages look for files and records.
     createHistoryStage(deps.history),

@@ -46,13 +46,13 @@ export class GatewayThreads {
   }
 
   /**
-   * The complete request for a request that names a thread; undefined if it names none, or if the gateway holds none. Throws 400
-   * or 404.
+   * The complete request for a request that names a thread; undefined if it names none, or if the gateway holds none. Without an
+   * exchange, nothing continues the thread: it is only read. Throws 400 or 404.
    */
   async open(
     format: WireFormat,
     body: Element,
-    { accountId, exchange }: { accountId: string; exchange: Pick<Exchange, "atEnd"> },
+    { accountId, exchange }: { accountId: string; exchange: Pick<Exchange, "atEnd"> | undefined },
   ): Promise<GatewayThread | undefined> {
     const { entries } = format;
     const thread = format.hasThreads === true ? body["thread"] : undefined;
@@ -64,7 +64,7 @@ export class GatewayThreads {
     const { thread: _thread, ...rest } = body;
     const previousId = thread["type"] === "continue" ? String(thread["previous_message_id"] ?? "") : undefined;
     const previous = previousId === undefined ? undefined : await this.#find(accountId, previousId);
-    if (previousId !== undefined) this.#claim(`${accountId} ${previousId}`, exchange);
+    if (previousId !== undefined && exchange !== undefined) this.#claim(`${accountId} ${previousId}`, exchange);
     const root = (previous?.text.more?.["root"] as string | undefined) ?? previousId;
     const fixed = fixedOf(previous === undefined ? rest : (previous.text.more?.["fixed"] as Element));
     if (previous !== undefined) sameBeginning(fixed, rest);

@@ -31,6 +31,8 @@ export interface ThreadsDeps {
   scrub(text: string): string;
   /** Called when an answer could not be stored; the client gets it anyway. */
   keepFailed(error: unknown, requestId: string): void;
+  /** Set if the requests are not answered, so that they continue no thread. */
+  onlyReads?: true;
 }
 
 /** The members that a thread changes. */
@@ -118,7 +120,9 @@ class ThreadRun implements StageRun {
   /** The turn with the whole conversation; undefined if the gateway holds no threads. */
   async #held(turn: ChatTurn, body: BodyMembers): Promise<Change | undefined> {
     const { caller, exchange, format, clientHeaders } = turn;
-    const own = await this.#deps.gatewayThreads.open(format, body, { accountId: caller.accountId, exchange });
+    const { gatewayThreads, onlyReads } = this.#deps;
+    const continued = onlyReads === true ? undefined : exchange;
+    const own = await gatewayThreads.open(format, body, { accountId: caller.accountId, exchange: continued });
     if (own === undefined) return undefined;
     this.#own = own;
     const members: Record<string, unknown> = { ...turn.members };

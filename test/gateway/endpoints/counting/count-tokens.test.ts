@@ -139,12 +139,32 @@ test("Anthropic's clients find the models and the service", async () => {
 });
 
 test("a request that another protocol cannot express is refused, not counted", async () => {
-  const thread = { type: "continue", previous_message_id: "msg_1" };
-  const refused = await count({ model: "other", messages, thread });
-  expect(refused.status).toBe(400);
-  expect(await refused.json()).toMatchObject({
-    error: { param: "thread", details: { error_code: "thread_unsupported_request", unsupported: ["thread"] } },
-  });
+  const tools = [{ type: "web_search_20250305", name: "web_search" }];
+  const refused = await count({ model: "other", messages, tools, tool_choice: { type: "tool", name: "web_search" } });
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: "tool_choice" } }]);
   const counted = await count({ model: "other", messages, compaction: { instructions: "x" } });
   expect(counted.status).toBe(200);
+});
+
+test("a thread that the gateway holds is counted whole, and may be continued meanwhile", async () => {
+  const answer = {
+    id: "a",
+    choices: [{ index: 0, message: { role: "assistant", content: "Some are." }, finish_reason: "stop" }],
+  };
+  upstream.answer(() => Response.json(answer));
+  const send = async (more: Json) =>
+    (await (await app.post("/v1/messages", { model: "other", max_tokens: 9, messages, ...more })).json()) as Json;
+  const { id } = await send({ thread: { type: "create" } });
+  const thread = { type: "continue", previous_message_id: id };
+  const tokens = async (more: Json) =>
+    ((await (await count({ model: "other", ...more })).json()) as Json)["input_tokens"];
+  const whole = [...messages, { role: "assistant", content: "Some are." }, ...messages];
+  const counted = await tokens({ messages: whole });
+  expect(await Promise.all([tokens({ messages, thread }), tokens({ messages, thread })])).toEqual([counted, counted]);
+  expect(await send({ thread })).toMatchObject({ type: "message" });
+  const unknown = await count({ model: "other", messages, thread: { ...thread, previous_message_id: "msg_1" } });
+  expect([unknown.status, await unknown.json()]).toMatchObject([
+    404,
+    { error: { details: { error_code: "thread_not_found" } } },
+  ]);
 });
