@@ -12,36 +12,44 @@ const FETCH_TIMEOUT_MS = 15_000;
 /** Maximum bytes of all images of one request, so that a few links cannot fill the memory. */
 const FETCHED_BYTES_MAX = 50 * 1024 * 1024;
 
-/** Creates the stage. The images of a turn are fetched once, however many routes are tried. A shortened turn is another one. */
+/** Creates the stage. An image is fetched once for a request, however many routes are tried and however its turn is shortened. */
 export function createImagesStage(fetch: () => GuardedFetch): Stage {
-  const fetched = new WeakMap<ChatTurn, Promise<Change | undefined>>();
-  const run: StageRun = {
-    adapt(turn, { provider }, signal) {
-      if (provider.quirks.image_urls !== false) return undefined;
-      let change = fetched.get(turn);
-      if (change === undefined) {
-        change = inlined(turn, fetch(), signal);
-        fetched.set(turn, change);
-      }
-      return change;
-    },
+  const runOf = (): StageRun => {
+    const images = new Map<string, Media>();
+    const changes = new WeakMap<ChatTurn, Promise<Change | undefined>>();
+    return {
+      adapt(turn, { provider }, signal) {
+        if (provider.quirks.image_urls !== false) return undefined;
+        let change = changes.get(turn);
+        if (change === undefined) {
+          change = inlined(turn, { fetch: fetch(), images, signal });
+          changes.set(turn, change);
+        }
+        return change;
+      },
+    };
   };
   return {
     name: "images",
     // The type of every image has this word. The history that was inserted before may name images too.
-    open: (turn) => (turn.before !== undefined || mayContain(turn, "image") ? run : undefined),
+    open: (turn) => (turn.before !== undefined || mayContain(turn, "image") ? runOf() : undefined),
   };
 }
 
-async function inlined(turn: ChatTurn, fetch: GuardedFetch, signal: AbortSignal): Promise<Change | undefined> {
+/** Embeds the linked images of a turn. `images`: those that the request has fetched already, to which new ones are added. */
+async function inlined(
+  turn: ChatTurn,
+  { fetch, images, signal }: { fetch: GuardedFetch; images: Map<string, Media>; signal: AbortSignal },
+): Promise<Change | undefined> {
   const body = { ...turn.body, ...turn.members };
   const { urls } = mediaReferences(body);
   if (urls.size === 0) return undefined;
   if (urls.size > IMAGES_MAX) throw tooManyImages();
-  const images = new Map<string, Media>();
   let left = FETCHED_BYTES_MAX;
+  for (const { data } of images.values()) left -= Buffer.byteLength(data, "base64");
   // The images are fetched one after the other, so that the sum is checked before the next one.
   for (const url of urls) {
+    if (images.has(url)) continue;
     const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, left), signal });
     const mediaType = sniffImage(bytes);
     if (mediaType === undefined) throw cannotUse(url, "it is not a PNG, JPEG, GIF or WebP image");
