@@ -30,6 +30,8 @@ export interface RequestContext {
   body?: Readonly<Record<string, unknown>>;
   /** Whether the client's protocol has cache markers of its own, so that a request without any must not be cached. */
   clientCaches?: boolean;
+  /** Writes the body in place of `JSON.stringify`, for a caller that serialises megabytes in steps. */
+  json?: (body: object) => string;
   /** The name of the user that the request is from, for providers that are told; it is added if the client gives none. */
   endUser?: string | undefined;
   /** The client's headers that the dialect forwards, by lower-case name (`anthropic-beta`, `openai-beta` …). */

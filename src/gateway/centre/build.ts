@@ -1,5 +1,7 @@
 // How the upstream request of a turn is built for one route, and what relays and writers are told of the turn.
 
+import type { AtOnce } from "../../base/at-once.ts";
+import { jsonInTurns } from "../../base/json-in-slices.ts";
 import type { OpaqueEvent } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import type { RelayIdentity, RequestContext, UpstreamRequest } from "../../upstream/dialect.ts";
@@ -31,11 +33,29 @@ export function openingOf({ edited, format }: ChatTurn): OpaqueEvent | undefined
   return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 
+/** Characters of a client's body from which the upstream's is serialised in steps. */
+const IN_STEPS_CHARS = 512 * 1024;
+
 /** Builds the upstream request for one route. Throws `ApiError` 400 for content that the route's protocol cannot express. */
-export function buildRequest(
+export function buildRequest(deps: { endUserOf: EndUsers }, turn: ChatTurn, target: Target): AtOnce<UpstreamRequest> {
+  if (turn.text.length < IN_STEPS_CHARS || isLossless(turn, target.provider)) return builtAtOnce(deps, turn, target);
+  return builtInSteps(deps, turn, target);
+}
+
+async function builtInSteps(deps: { endUserOf: EndUsers }, turn: ChatTurn, target: Target): Promise<UpstreamRequest> {
+  let body: object | undefined;
+  const request = builtAtOnce(deps, turn, target, (given) => {
+    body = given;
+    return "";
+  });
+  return body === undefined ? request : { ...request, body: await jsonInTurns(body) };
+}
+
+function builtAtOnce(
   deps: { endUserOf: EndUsers },
   turn: ChatTurn,
   { provider, route }: Target,
+  json?: RequestContext["json"],
 ): UpstreamRequest {
   const { chat, model, format } = turn;
   const ctx: RequestContext = {
@@ -48,6 +68,7 @@ export function buildRequest(
     clientHeaders: turn.clientHeaders,
     endUser: deps.endUserOf(turn.caller, provider),
     storesAnswer: turn.storesAnswer === true,
+    ...(json === undefined ? {} : { json }),
   };
   const own = defaultsFor(chat, model, format);
   const defaults = allowedDefaults(own, ctx, model);

@@ -84,7 +84,7 @@ export async function onRoute<T>(
   // The turn as it was before each run, and after the last.
   const steps: ChatTurn[] = [turn];
   if (runs.length > 0) await adapt(steps, runs, { from: 0, target: attempt, signal });
-  let sent = sentOf(deps, steps, attempt);
+  let sent = await sentOf(deps, steps, attempt);
   for (let asked = 0; ; asked++) {
     try {
       return await call(sent);
@@ -92,16 +92,20 @@ export async function onRoute<T>(
       const { built } = sent;
       for (const stage of deps.stages) stage.failed?.(turn, error);
       if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
-      sent = sentOf(deps, steps, attempt);
+      sent = await sentOf(deps, steps, attempt);
       // Nothing that was refused is sent again unchanged.
       if (sent.built.body === built.body) throw error;
     }
   }
 }
 
-function sentOf(deps: Pick<GatewayDeps, "endUserOf">, steps: readonly ChatTurn[], attempt: RouteAttempt): SentTurn {
+async function sentOf(
+  deps: Pick<GatewayDeps, "endUserOf">,
+  steps: readonly ChatTurn[],
+  attempt: RouteAttempt,
+): Promise<SentTurn> {
   const turn = steps.at(-1)!;
-  return { turn, built: buildRequest(deps, turn, attempt) };
+  return { turn, built: await buildRequest(deps, turn, attempt) };
 }
 
 async function adapt(

@@ -106,7 +106,7 @@ export function anthropicRequest(original: ChatRequest, ctx: RequestContext): Up
   return {
     path: "/messages",
     headers: { ...anthropicHeaders(ctx), "anthropic-version": OWN_VERSION },
-    body: JSON.stringify(body),
+    body: (ctx.json ?? JSON.stringify)(body),
     dropped: [...dropped],
     ...(at.cutAt.length > 0 ? { cutAt: at.cutAt } : {}),
   };

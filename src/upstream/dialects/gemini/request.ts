@@ -88,7 +88,7 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   return {
     path,
     headers: {},
-    body: JSON.stringify(body),
+    body: (ctx.json ?? JSON.stringify)(body),
     dropped: [...dropped],
     ...(cutAt.length === 0 ? {} : { cutAt }),
   };

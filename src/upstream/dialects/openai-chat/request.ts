@@ -114,7 +114,12 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
   Object.assign(body, openaiEndUser(body, ctx, refused));
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
-  const request = { path: "/chat/completions", headers: {}, body: JSON.stringify(body), dropped: [...dropped] };
+  const request = {
+    path: "/chat/completions",
+    headers: {},
+    body: (ctx.json ?? JSON.stringify)(body),
+    dropped: [...dropped],
+  };
   return at.cutAt === undefined ? request : { ...request, cutAt: at.cutAt };
 }
 

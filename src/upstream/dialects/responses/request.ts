@@ -111,7 +111,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   return {
     path: "/responses",
     headers: responsesHeaders(ctx),
-    body: JSON.stringify(body),
+    body: (ctx.json ?? JSON.stringify)(body),
     dropped: [...dropped],
     ...(at.cutAt === undefined ? {} : { cutAt: at.cutAt }),
   };
