@@ -4,7 +4,7 @@ import type { AnyElysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { LiveConfig } from "../config/live.ts";
-import { createEdge, type RoutePattern } from "../http/edge.ts";
+import { createEdge, type DirectRoute, type RoutePattern } from "../http/edge.ts";
 import { joinRoutes } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
@@ -27,7 +27,7 @@ export interface EdgeServiceDeps {
   /** The services' routes. */
   readonly routes: readonly AnyElysia[];
   /** POST routes that bypass the framework's router. */
-  readonly direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
+  readonly direct: ReadonlyMap<string, DirectRoute>;
 }
 
 /** Builds the edge over all routes; `start` serves it, so it comes after everything that answers. */

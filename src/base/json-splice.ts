@@ -48,12 +48,14 @@ function valueEnd(text: string, at: number): number {
     return i;
   }
   let depth = 0;
-  const numbers = new NumberLists(text);
+  // Few texts have any.
+  let numbers: NumberLists | undefined;
   for (let i = at; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) i = stringEnd(text, i) - 1;
     else if (code === 91 && isNumeric(text.charCodeAt(i + 1))) {
       depth++;
+      numbers ??= new NumberLists(text);
       i = numbers.endOf(i);
     } else if (code === 123 || code === 91) depth++;
     else if ((code === 125 || code === 93) && --depth === 0) return i + 1;
@@ -105,24 +107,34 @@ export function topLevelMembers(
   only?: Readonly<Record<string, unknown>>,
 ): Map<string, MemberSpan[]> {
   const members = new Map<string, MemberSpan[]>();
+  for (const { key, ...span } of spansOf(text, from, only)) {
+    const spans = members.get(key);
+    if (spans === undefined) members.set(key, [span]);
+    else spans.push(span);
+  }
+  return members;
+}
+
+interface NamedSpan extends MemberSpan {
+  readonly key: string;
+}
+
+/** The top-level members in order. */
+function spansOf(text: string, from: number, only: Readonly<Record<string, unknown>> | undefined): NamedSpan[] {
+  const spans: NamedSpan[] = [];
   let i = skipSpace(text, from) + 1;
   for (;;) {
     i = skipSpace(text, i);
-    if (text.charCodeAt(i) !== QUOTE) return members;
+    if (text.charCodeAt(i) !== QUOTE) return spans;
     const keyStart = i;
     const keyEnd = stringEnd(text, i);
     const raw = text.slice(keyStart + 1, keyEnd - 1);
     const key = raw.includes("\\") ? (JSON.parse(text.slice(keyStart, keyEnd)) as string) : raw;
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, valueStart);
-    if (only === undefined || Object.hasOwn(only, key)) {
-      const span = { keyStart, valueStart, valueEnd: end };
-      const spans = members.get(key);
-      if (spans === undefined) members.set(key, [span]);
-      else spans.push(span);
-    }
+    if (only === undefined || Object.hasOwn(only, key)) spans.push({ key, keyStart, valueStart, valueEnd: end });
     i = skipSpace(text, end);
-    if (text.charCodeAt(i) !== 44) return members;
+    if (text.charCodeAt(i) !== 44) return spans;
     i++;
   }
 }
@@ -145,26 +157,20 @@ export function arrayElements(text: string, from: number): { start: number; end:
  * appended as the last member. Everything else keeps its bytes.
  */
 export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
-  const found = topLevelMembers(text, 0, members);
-  const cuts: { span: MemberSpan; put: string }[] = [];
-  for (const [key, spans] of found) {
-    const value = members[key];
-    const span = spans[0];
-    if (value === undefined || span === undefined || spans.length > 1) {
-      return rebuilt(text, topLevelMembers(text), members);
-    }
-    cuts.push({ span, put: JSON.stringify(value) });
-  }
+  const found = spansOf(text, 0, members);
   let out = "";
   let at = 0;
-  // A map keeps the order in which members were found.
-  for (const { span, put } of cuts) {
-    out += text.slice(at, span.valueStart) + put;
-    at = span.valueEnd;
+  for (const [index, { key, valueStart, valueEnd }] of found.entries()) {
+    const value = members[key];
+    if (value === undefined || found.findIndex((span) => span.key === key) !== index) {
+      return rebuilt(text, topLevelMembers(text), members);
+    }
+    out += text.slice(at, valueStart) + JSON.stringify(value);
+    at = valueEnd;
   }
   let appended = "";
   for (const key in members) {
-    if (members[key] === undefined || found.has(key)) continue;
+    if (members[key] === undefined || found.some((span) => span.key === key)) continue;
     appended += `,${JSON.stringify(key)}:${JSON.stringify(members[key])}`;
   }
   if (appended === "") return out + text.slice(at);

@@ -1,5 +1,7 @@
 // When to retry: exponential backoff with jitter, respecting Retry-After and the deadline.
 
+import type { StopSignal } from "./stop-signal.ts";
+
 export interface Backoff {
   readonly baseMs: number;
   readonly maxMs: number;
@@ -29,7 +31,7 @@ export function retryWaitMs(
 }
 
 /** Waits; rejects with the signal's reason as soon as it aborts, and leaves neither timer nor listener behind. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     const onAbort = (): void => {

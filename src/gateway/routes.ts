@@ -4,11 +4,13 @@ import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
+import { type DirectRoute, JsonText } from "../http/edge.ts";
 import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./centre/pipeline.ts";
+import type { Answer } from "./centre/stage.ts";
 import {
   CONVERSATION_ENDPOINTS,
   type ConversationEndpointsDeps,
@@ -23,21 +25,31 @@ import { gatewayText, textOfPath } from "./endpoints/texts.ts";
  * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers
  * are the same as those of the routes.
  */
-export function directRoutes(gateway: Gateway): Map<string, (request: Request) => Promise<Response>> {
-  return new Map(WIRE_FORMATS.map((format) => [format.path, (request: Request) => respond(gateway, request, format)]));
+export function directRoutes(gateway: Gateway): Map<string, DirectRoute> {
+  return new Map(
+    WIRE_FORMATS.map((format) => [
+      format.path,
+      async (request: Request) => {
+        const answer = await gateway.handle(request, format);
+        return "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
+      },
+    ]),
+  );
 }
 
 /** Answers a chat request over HTTP. */
 export async function respond(gateway: Gateway, request: Request, format: WireFormat): Promise<Response> {
   const answer = await gateway.handle(request, format);
-  if ("source" in answer) {
-    const type = format.edge?.streamType;
-    return sseResponse(answer.source, {
-      ...{ keepalive: answer.keepalive, signal: request.signal },
-      ...(type === undefined ? {} : { headers: { "content-type": type } }),
-    });
-  }
+  if ("source" in answer) return streamed(answer, request, format);
   return new Response(answer.text, { headers: { "content-type": "application/json" } });
+}
+
+type StreamedAnswer = Extract<Answer, { source: unknown }>;
+
+function streamed({ source, keepalive }: StreamedAnswer, { signal }: Request, { edge }: WireFormat): Response {
+  const type = edge?.streamType;
+  const headers = type === undefined ? {} : { headers: { "content-type": type } };
+  return sseResponse(source, { keepalive, signal, ...headers });
 }
 
 export interface GatewayRoutesDeps {

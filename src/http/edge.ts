@@ -47,12 +47,23 @@ export interface PathRules {
   exposedHeaders: string;
 }
 
+/** A JSON answer of which the edge makes the response, with all headers at once. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A route that bypasses the framework's router. */
+export type DirectRoute = (request: Request) => Promise<Response | JsonText>;
+
 export interface EdgeDeps {
   paths: PathRules;
   /** The routes behind the edge. */
   handle(request: Request): Response | Promise<Response>;
   /** POST routes by exact path that bypass the framework's router, as they are the busiest ones. */
-  direct: ReadonlyMap<string, (request: Request) => Promise<Response>>;
+  direct: ReadonlyMap<string, DirectRoute>;
   routes(): readonly RoutePattern[];
   makeRequestId(): string;
   /** The state of maintenance; undefined if there is none. */
@@ -71,6 +82,7 @@ export interface EdgeDeps {
   unexpected(exchange: Exchange, cause: unknown): void;
 }
 
+const JSON_TYPE = { "content-type": "application/json" };
 const LOGGED_PATH_CHARS_MAX = 200;
 const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 
@@ -94,6 +106,13 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
   };
 
+  const finishText = (request: Request, exchange: Exchange, { text }: JsonText): Response => {
+    if (exchange.wire !== undefined) return finish(request, exchange, new Response(text, { headers: JSON_TYPE }));
+    const headers = headersOf(exchange, deps.paths);
+    exchange.finish(200);
+    return new Response(text, { headers });
+  };
+
   const fail = (request: Request, exchange: Exchange, thrown: unknown): Response => {
     let error = asApiError(thrown);
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
@@ -112,8 +131,10 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     );
   };
 
-  const close = (request: Request, exchange: Exchange, response: Response): Response =>
-    exchange.thrown === undefined ? finish(request, exchange, response) : fail(request, exchange, exchange.thrown);
+  const close = (request: Request, exchange: Exchange, answer: Response | JsonText): Response => {
+    if (exchange.thrown !== undefined) return fail(request, exchange, exchange.thrown);
+    return answer instanceof JsonText ? finishText(request, exchange, answer) : finish(request, exchange, answer);
+  };
 
   return (request) => {
     const asked = pathOf(request.url);
@@ -140,6 +161,20 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
       return fail(request, exchange, thrown);
     }
   };
+}
+
+/** All headers of a JSON answer. */
+function headersOf(exchange: Exchange, paths: PathRules): Record<string, string> {
+  const { requestId, path } = exchange;
+  const headers: Record<string, string> = { ...JSON_TYPE, "x-request-id": requestId };
+  const idHeader = paths.traits(path)?.requestIdHeader;
+  if (idHeader !== undefined) headers[idHeader] = requestId;
+  for (const name in exchange.headers) headers[name] = exchange.headers[name] as string;
+  if (paths.isApi(path)) {
+    headers["access-control-allow-origin"] = "*";
+    headers["access-control-expose-headers"] = paths.exposedHeaders;
+  }
+  return headers;
 }
 
 interface OpenDeps extends EdgeDeps {

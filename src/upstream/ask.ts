@@ -1,6 +1,7 @@
 // Calls a provider with one of its credentials. Every call goes through here, whether its answer is whole or a stream.
 
 import type { Clock } from "../base/clock.ts";
+import type { StopSignal } from "../base/stop-signal.ts";
 import { callProvider } from "./call.ts";
 import type { StreamedBody } from "./connection/client.ts";
 import type { UpstreamRequest } from "./dialect.ts";
@@ -12,7 +13,7 @@ import { readAnswer, type UpstreamAnswer } from "./read-answer.ts";
 export interface AnswerOptions {
   readonly clock: Clock;
   /** Aborts if the client left or a deadline passed. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   /** Additional headers, such as `traceparent`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly choice?: KeyChoice | undefined;

@@ -2,6 +2,7 @@
 
 import { limit } from "../base/limit.ts";
 import { nodeNet } from "../base/node-modules.ts";
+import type { StopSignal } from "../base/stop-signal.ts";
 import type { StreamedBody } from "./connection/client.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -103,7 +104,7 @@ function probeConnect(provider: Provider, deadline: AbortController): (() => voi
   return stop;
 }
 
-function asFault(error: unknown, deadline: AbortSignal, client: AbortSignal): unknown {
+function asFault(error: unknown, deadline: AbortSignal, client: StopSignal): unknown {
   if (client.aborted) return client.reason;
   if (deadline.aborted) return deadline.reason;
   if (error instanceof UpstreamFault) return error;

@@ -1,7 +1,8 @@
 // Reads the bodies of answers, with limits of size and of the time without data.
 
 import { type Limit, limit, lone } from "../base/limit.ts";
-import { compressionOf, OwnAnswer } from "./connection/own-answer.ts";
+import type { StopSignal } from "../base/stop-signal.ts";
+import { OwnAnswer } from "./connection/own-answer.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
@@ -39,7 +40,7 @@ export async function readError(answer: UpstreamAnswer): Promise<string> {
  * Reads a whole answer as text, up to the limit. Throws `UpstreamFault` if it breaks off, stalls or is too large; the call is
  * then over.
  */
-export async function readAnswer(provider: Provider, response: UpstreamAnswer, signal: AbortSignal): Promise<string> {
+export async function readAnswer(provider: Provider, response: UpstreamAnswer, signal: StopSignal): Promise<string> {
   return readBounded(response, boundsOf(provider, signal));
 }
 
@@ -47,19 +48,19 @@ export async function readAnswer(provider: Provider, response: UpstreamAnswer, s
 export async function readAnswerBytes(
   provider: Provider,
   response: UpstreamAnswer,
-  signal: AbortSignal,
+  signal: StopSignal,
 ): Promise<Uint8Array> {
   return readWithin(response, boundsOf(provider, signal), bytesOf);
 }
 
-function boundsOf({ timeoutsMs }: Provider, signal: AbortSignal): Bounds {
+function boundsOf({ timeoutsMs }: Provider, signal: StopSignal): Bounds {
   return { bytesMax: ANSWER_BYTES_MAX, idleMs: timeoutsMs.idle, signal };
 }
 
 interface Bounds {
   readonly bytesMax: number;
   readonly idleMs: number;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
 
 /** Reads the answer as text, with the given limits. */
@@ -98,12 +99,12 @@ async function readBody<T>(
   { bytesMax, idleMs }: Omit<Bounds, "signal">,
   whole: Whole<T>,
 ): Promise<T> {
-  if (answer instanceof OwnAnswer && answer.wire.isComplete && compressionOf(answer) === undefined) {
+  if (answer instanceof OwnAnswer && answer.wire.isComplete && answer.compression === undefined) {
     // Nearly all answers arrive together with their heads.
     const bytes = answer.wire.read() as Uint8Array | undefined;
     return whole.joined(bytes === undefined ? [] : [bytes], bytes?.byteLength ?? 0);
   }
-  const response = answer instanceof OwnAnswer && compressionOf(answer) !== undefined ? answer.asResponse() : answer;
+  const response = answer instanceof OwnAnswer && answer.compression !== undefined ? answer.asResponse() : answer;
   const call = response instanceof OwnAnswer ? undefined : calls.get(response);
   // The length counts encoded bytes, so it only limits a body that is not compressed.
   if (call !== undefined && response instanceof Response && isSmall(response)) {
@@ -144,7 +145,7 @@ interface Source {
 }
 
 function sourceOf(answer: UpstreamAnswer): Source {
-  if (answer instanceof OwnAnswer && compressionOf(answer) === undefined) {
+  if (answer instanceof OwnAnswer && answer.compression === undefined) {
     const { wire } = answer;
     return { read: () => wire.read(), cancel: () => wire.stop(undefined) };
   }

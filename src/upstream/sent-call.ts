@@ -1,5 +1,6 @@
 // A call to a provider as it is sent, by whatever means.
 
+import type { StopSignal } from "../base/stop-signal.ts";
 import type { StreamedBody } from "./connection/client.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -8,7 +9,7 @@ import type { Provider } from "./provider.ts";
 /** How a call is made. */
 export interface CallOptions {
   /** Aborts if the client left, or the deadline of the whole request passed. */
-  signal: AbortSignal;
+  signal: StopSignal;
   /** The credential for the call. */
   secret: string;
   /** Additional headers, such as `traceparent`. */

@@ -6,6 +6,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
+import { platformSignal } from "../../base/stop-signal.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
@@ -283,7 +284,12 @@ async function withDeadline<T>(
     // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.
     return await withinDeadline(request, deps.timeoutMs(), ({ signal, remainingMs }) =>
       work({
-        ...{ signal: AbortSignal.any([signal, ended.signal]), remainingMs, trace, account: caller.accountId },
+        ...{
+          signal: AbortSignal.any([platformSignal(signal), ended.signal]),
+          remainingMs,
+          trace,
+          account: caller.accountId,
+        },
         endUserOf: (provider) => asked.endUser ?? deps.endUserOf(caller, provider),
       }),
     );

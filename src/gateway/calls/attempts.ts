@@ -5,6 +5,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
 import { pause, retryWaitMs } from "../../base/retry.ts";
+import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ModelRoute } from "../../catalog/models.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { outcomeOfFault, type Permit } from "../../upstream/breaker.ts";
@@ -31,7 +32,7 @@ export interface AttemptDeps {
 }
 
 export interface TryOptions<T> {
-  signal: AbortSignal;
+  signal: StopSignal;
   remainingMs(): number;
   /** Makes one call. If it throws, `tryRoutes` ends the attempt; otherwise the code that reads the answer does. */
   attempt(attempt: RouteAttempt): Promise<T>;

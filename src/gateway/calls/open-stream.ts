@@ -2,6 +2,7 @@
 // status or another route; then frames are relayed. The upstream call is aborted as soon as the client leaves.
 
 import { FrameCutter } from "../../base/sse.ts";
+import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { callProvider } from "../../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
@@ -29,7 +30,7 @@ export interface LiveAnswer {
 }
 
 export interface OpenOptions {
-  signal: AbortSignal;
+  signal: StopSignal;
   secret: string;
   /** Called for the upstream's first event. */
   begun(): void;

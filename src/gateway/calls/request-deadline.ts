@@ -1,15 +1,16 @@
 // The deadline of a request that does not stream. Its work ends when the client leaves or the time is up.
 
 import { ApiError } from "../../base/errors.ts";
-import { limit } from "../../base/limit.ts";
+import { type Limit, limit } from "../../base/limit.ts";
+import { Stop, type StopSignal } from "../../base/stop-signal.ts";
 
 /** The limits of the work. */
 export interface RequestDeadline {
   /** Aborts with an `ApiError` that states the reason. */
-  readonly signal: AbortSignal;
-  remainingMs(): number;
+  readonly signal: StopSignal;
+  readonly remainingMs: () => number;
   /** Restarts the time limit. Called while the client's upload continues, which has time limits of its own. */
-  restart(): void;
+  readonly restart: () => void;
 }
 
 /** Runs the work within the deadline and while the client is connected. Throws immediately if the client has already left. */
@@ -18,30 +19,53 @@ export async function withinDeadline<T>(
   timeoutMs: number,
   work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
-  let endsMs = performance.now() + timeoutMs;
-  const abort = new AbortController();
-  const onGone = () => abort.abort(clientGone());
+  const { signal } = request;
   // The client may have left while its body was read or its model was looked up, before a listener was added.
-  if (request.signal.aborted) throw clientGone();
-  const passed = () => abort.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
-  let late = limit(timeoutMs, passed);
-  let isOver = false;
-  request.signal.addEventListener("abort", onGone, { once: true });
+  if (signal.aborted) throw clientGone();
+  const deadline = new Deadline(timeoutMs);
+  signal.addEventListener("abort", deadline.left, { once: true });
   try {
-    return await work({
-      signal: abort.signal,
-      remainingMs: () => endsMs - performance.now(),
-      restart() {
-        if (isOver) return;
-        late.cancel();
-        late = limit(timeoutMs, passed);
-        endsMs = performance.now() + timeoutMs;
-      },
-    });
+    return await work(deadline);
   } finally {
-    isOver = true;
-    late.cancel();
-    request.signal.removeEventListener("abort", onGone);
+    deadline.end();
+    signal.removeEventListener("abort", deadline.left);
+  }
+}
+
+class Deadline implements RequestDeadline {
+  readonly signal = new Stop();
+  readonly #timeoutMs: number;
+  #endsMs = 0;
+  #late: Limit;
+  #isOver = false;
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#late = this.#begin();
+  }
+
+  readonly left = (): void => this.signal.abort(clientGone());
+
+  readonly #passed = (): void =>
+    this.signal.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
+
+  #begin(): Limit {
+    this.#endsMs = performance.now() + this.#timeoutMs;
+    return limit(this.#timeoutMs, this.#passed);
+  }
+
+  // Callers take these functions by themselves.
+  readonly remainingMs = (): number => this.#endsMs - performance.now();
+
+  readonly restart = (): void => {
+    if (this.#isOver) return;
+    this.#late.cancel();
+    this.#late = this.#begin();
+  };
+
+  end(): void {
+    this.#isOver = true;
+    this.#late.cancel();
   }
 }
 

@@ -1,6 +1,7 @@
 // Answers a request that wants a stream.
 
 import { type Limit, limit } from "../../base/limit.ts";
+import { Stop, type StopSignal } from "../../base/stop-signal.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { asApiError } from "../../http/errors.ts";
@@ -43,8 +44,8 @@ const CONTENT_GRACE_MS = 1000;
 export async function answerStreaming(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
   // The client may have left while its body was read or its model was looked up, before a listener was added.
   if (request.signal.aborted) throw clientGone();
-  const abort = new AbortController();
-  const { signal } = abort;
+  const abort = new Stop();
+  const signal: StopSignal = abort;
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
   const deadlineMs = performance.now() + deps.requestTimeoutMs();
@@ -97,7 +98,7 @@ interface Flow {
   ready: Prepared;
   opening: Promise<StreamedAnswer>;
   live: StreamedAnswer | undefined;
-  abort: AbortController;
+  abort: Stop;
 }
 
 /** Sends the upstream's answer to the client and records the outcome exactly once, however the answer ends. */
@@ -229,7 +230,7 @@ interface LiveParts {
   request: Request;
   attempt: RouteAttempt;
   sent: SentTurn;
-  signal: AbortSignal;
+  signal: StopSignal;
   begun(): void;
 }
 

@@ -1,6 +1,7 @@
 // How the stages act on a turn: each prepares it once, adapts it to every route that is called, and may change it after a failure.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
 import { NO_RUNS } from "./answer.ts";
@@ -79,7 +80,7 @@ export async function onRoute<T>(
   deps: Pick<GatewayDeps, "endUserOf" | "stages">,
   { turn, runs }: Prepared,
   attempt: RouteAttempt,
-  { signal, call }: { signal: AbortSignal; call(sent: SentTurn): Promise<T> },
+  { signal, call }: { signal: StopSignal; call(sent: SentTurn): Promise<T> },
 ): Promise<T> {
   // The turn as it was before each run, and after the last.
   const steps: ChatTurn[] = [turn];
@@ -111,11 +112,11 @@ async function sentOf(
 async function adapt(
   steps: ChatTurn[],
   runs: readonly StageRun[],
-  { from, target, signal }: { from: number; target: Target; signal: AbortSignal },
+  { from, target, signal }: { from: number; target: Target; signal: StopSignal },
 ): Promise<void> {
   for (let at = from; at < runs.length; at++) {
     const turn = steps[at]!;
-    const change = await runs[at]!.adapt?.(turn, target, signal);
+    const change = await runs[at]!.adapt?.(turn, target, platformSignal(signal));
     steps[at + 1] = change === undefined ? turn : changed(turn, change);
   }
 }
@@ -129,7 +130,7 @@ async function mayAskAgain(
     attempt,
     built,
     signal,
-  }: { error: unknown; attempt: RouteAttempt; built: UpstreamRequest; signal: AbortSignal },
+  }: { error: unknown; attempt: RouteAttempt; built: UpstreamRequest; signal: StopSignal },
 ): Promise<boolean> {
   const { provider, route } = attempt;
   for (const [at, run] of runs.entries()) {

@@ -1,6 +1,7 @@
 // Answers a request that does not want a stream.
 
 import { ApiError } from "../../base/errors.ts";
+import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatRequest } from "../../chat/request.ts";
@@ -51,7 +52,7 @@ export function answerWhole(deps: GatewayDeps, request: Request, ready: Prepared
 async function wholeFrom(
   deps: GatewayDeps,
   runs: readonly StageRun[],
-  { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: AbortSignal },
+  { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: StopSignal },
 ): Promise<Answer> {
   const { provider, route, headers } = attempt;
   const { turn, built } = sent;

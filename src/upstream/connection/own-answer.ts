@@ -1,6 +1,7 @@
 // An answer on a connection of the gateway's own client, with what its readers need of a `Response`, which is only made where one
 // is needed.
 
+import { lazily } from "../../base/lazily.ts";
 import type { WireAnswer } from "./exchange.ts";
 
 /** An answer whose head has arrived. */
@@ -25,6 +26,12 @@ export class OwnAnswer {
     return null;
   }
 
+  /** Its compression; undefined if it has none. The client does not ask for one, but the operator's headers may. */
+  get compression(): string | undefined {
+    const coding = this.header("content-encoding")?.toLowerCase();
+    return coding !== undefined && COMPRESSIONS.test(coding) ? coding : undefined;
+  }
+
   get headers(): Headers {
     if (this.#headers !== undefined) return this.#headers;
     const headers = new Headers();
@@ -36,50 +43,14 @@ export class OwnAnswer {
 
   /** The same answer as the platform's own kind, decompressed. */
   asResponse(): Response {
-    const { status, headers } = this;
-    // A response with one of these has no body.
-    if (status === 204 || status === 205 || status === 304) {
-      this.wire.stop(undefined);
-      return new Response(null, { status, headers });
-    }
-    return new Response(this.#decoded(this.#stream()), { status, headers });
-  }
-
-  #stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const { wire } = this;
-    return new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        async pull(controller) {
-          const bytes = await wire.read();
-          if (bytes === undefined) controller.close();
-          else controller.enqueue(bytes as Uint8Array<ArrayBuffer>);
-        },
-        cancel(reason) {
-          wire.stop(reason);
-        },
-      },
-      { highWaterMark: 0 },
-    );
-  }
-
-  #decoded(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const format = compressionOf(this);
-    if (format === undefined) return body;
-    // The types of the runtime lack the formats beyond those of the standard.
-    return body.pipeThrough(new DecompressionStream(format as CompressionFormat));
+    return convert()(this);
   }
 }
 
-const FORMATS: ReadonlyMap<string, string> = new Map([
-  ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
-  ["deflate", "deflate"],
-  ["br", "brotli"],
-  ["zstd", "zstd"],
-]);
+/** Only few answers need it, and no start does. */
+const convert = lazily(() => {
+  const { responseOf }: typeof import("./response.ts") = require("./response.ts");
+  return responseOf;
+});
 
-/** The compression of an answer; undefined if it has none. The client does not ask for one, but the operator's headers may. */
-export function compressionOf(answer: Pick<OwnAnswer, "header">): string | undefined {
-  const coding = answer.header("content-encoding");
-  return coding === null ? undefined : FORMATS.get(coding.toLowerCase());
-}
+const COMPRESSIONS = /^(?:x-)?gzip$|^deflate$|^br$|^zstd$/;

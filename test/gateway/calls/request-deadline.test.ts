@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import type { StopSignal } from "../../../src/base/stop-signal.ts";
 import { withinDeadline } from "../../../src/gateway/calls/request-deadline.ts";
 
 const requestOf = (signal: AbortSignal) => new Request("http://localhost/", { signal });
 /** Rejects when the signal is aborted, with its reason. */
-const untilAborted = (signal: AbortSignal) =>
+const untilAborted = (signal: StopSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 test("no work is started for a client that has already disconnected", async () => {

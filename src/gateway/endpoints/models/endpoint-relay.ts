@@ -5,6 +5,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { FrameCutter, parseFrame } from "../../../base/sse.ts";
+import type { StopSignal } from "../../../base/stop-signal.ts";
 import type { JsonObject } from "../../../catalog/endpoints/endpoint.ts";
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../../../catalog/prices.ts";
@@ -28,7 +29,7 @@ interface Relayed {
   /** The media type of the answer. */
   readonly type: string;
   /** Aborts if the client leaves, or the time is up, before the first byte. */
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
   settle(usage: Measured, end: Partial<Settled>): void;
 }
 
@@ -62,7 +63,7 @@ export async function relayAnswer(deps: EndpointDeps, relayed: Relayed): Promise
 }
 
 /** Waits for the first part of an answer. Throws `UpstreamFault`, or the signal's reason. */
-async function begun(relay: { begin(): Promise<void> }, body: BodyReader, signal: AbortSignal): Promise<void> {
+async function begun(relay: { begin(): Promise<void> }, body: BodyReader, signal: StopSignal): Promise<void> {
   try {
     await relay.begin();
   } catch (error) {
