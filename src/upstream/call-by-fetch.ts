@@ -7,7 +7,7 @@ import type { StreamedBody } from "./connection/client.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 import { bindAbort } from "./read-answer.ts";
-import { type SentCall, unanswered } from "./sent-call.ts";
+import { faultOf, type SentCall, unanswered } from "./sent-call.ts";
 
 /** Calls through `fetch`. Throws like `callProvider`. */
 export async function callByFetch({ provider, request, headers, options }: SentCall): Promise<Response> {
@@ -107,7 +107,8 @@ function probeConnect(provider: Provider, deadline: AbortController): (() => voi
 function asFault(error: unknown, deadline: AbortSignal, client: StopSignal): unknown {
   if (client.aborted) return client.reason;
   if (deadline.aborted) return deadline.reason;
-  if (error instanceof UpstreamFault) return error;
+  const known = faultOf(error);
+  if (known instanceof UpstreamFault) return known;
   return new UpstreamFault("unavailable", "The provider could not be reached.", {
     cause: error,
     connecting: isConnectError(error),

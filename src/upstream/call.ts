@@ -4,13 +4,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { lazily } from "../base/lazily.ts";
 import type { StreamedBody, WireClient } from "./connection/client.ts";
-import { BrokenAnswer, InvalidHeader, NoConnection } from "./connection/failures.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 import { readError, type UpstreamAnswer } from "./read-answer.ts";
-import { type CallOptions, type SentCall, unanswered } from "./sent-call.ts";
+import { type CallOptions, faultOf, type SentCall, unanswered } from "./sent-call.ts";
 
 /** Larger texts are joined and encoded in two turns of the event loop. */
 const STEP_CHARS_MIN = 512 * 1024;
@@ -76,18 +75,6 @@ async function callByClient(
     if (signal.aborted) throw signal.reason;
     throw faultOf(error);
   }
-}
-
-function faultOf(error: unknown): unknown {
-  if (error instanceof NoConnection) {
-    return error.isLate
-      ? new UpstreamFault("timeout", "The provider could not be reached in time.", { connecting: true })
-      : new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error, connecting: true });
-  }
-  if (error instanceof BrokenAnswer || error instanceof InvalidHeader)
-    return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
-  // What ends the call otherwise is known: a timeout, or an upload that failed.
-  return error;
 }
 
 function uploadHeaders({ type, length }: StreamedBody): Record<string, string> {

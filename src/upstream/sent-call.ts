@@ -2,6 +2,7 @@
 
 import type { StopSignal } from "../base/stop-signal.ts";
 import type { StreamedBody } from "./connection/client.ts";
+import { BrokenAnswer, InvalidHeader, NoConnection } from "./connection/failures.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -28,3 +29,16 @@ export interface SentCall {
 
 /** The fault of an answer that does not begin in time. */
 export const unanswered = () => new UpstreamFault("timeout", "The provider did not begin to answer in time.");
+
+/** The fault of a call that the own client could not make; any other error as it is. */
+export function faultOf(error: unknown): unknown {
+  if (error instanceof NoConnection) {
+    return error.isLate
+      ? new UpstreamFault("timeout", "The provider could not be reached in time.", { connecting: true })
+      : new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error, connecting: true });
+  }
+  if (error instanceof BrokenAnswer || error instanceof InvalidHeader)
+    return new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
+  // What ends the call otherwise is known: a timeout, or an upload that failed.
+  return error;
+}

@@ -14,7 +14,7 @@ export interface WireCall {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
   /** The body, if it is not known yet. */
   readonly upload?: StreamedBody | undefined;
   readonly connectMs: number;
@@ -86,7 +86,7 @@ export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Wir
   };
 }
 
-function lengthOf(body: string | undefined): number | undefined {
+function lengthOf(body: string | Uint8Array | undefined): number | undefined {
   return body === undefined ? undefined : Buffer.byteLength(body);
 }
 

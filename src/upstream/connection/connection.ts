@@ -93,12 +93,14 @@ export class Connection implements Carrier {
   }
 
   /** Sends a request, of which the body may be long. */
-  send(head: string, body: string | undefined): void {
-    if (body === undefined || (body.length <= JOINED_CHARS_MAX && isAscii(head))) this.#write(head + (body ?? ""));
-    else {
-      this.#write(Buffer.from(head, "latin1"));
-      this.#write(Buffer.from(body, "utf8"));
+  send(head: string, body: string | Uint8Array | undefined): void {
+    if (typeof body === "string" && body.length <= JOINED_CHARS_MAX && isAscii(head)) {
+      this.#write(head + body);
+      return;
     }
+    this.#write(Buffer.from(head, "latin1"));
+    if (typeof body === "string") this.#write(Buffer.from(body, "utf8"));
+    else if (body !== undefined) this.write(body);
   }
 
   write(bytes: Uint8Array): void {

@@ -20,7 +20,7 @@ export interface StreamedBody {
 export interface Carrier {
   /** Whether it was idle for so long that its server may have closed it meanwhile. */
   readonly mayBeStale: boolean;
-  send(head: string, body: string | undefined): void;
+  send(head: string, body: string | Uint8Array | undefined): void;
   /** Sends a part of a body. */
   write(bytes: Uint8Array): void;
   /** Resolves when all bytes were taken, or the connection ended. */
@@ -36,7 +36,7 @@ export interface Carrier {
 export interface ExchangeRequest {
   readonly method: string;
   readonly head: string;
-  readonly body: string | undefined;
+  readonly body: string | Uint8Array | undefined;
   readonly upload: StreamedBody | undefined;
   /** How long the server may take until its answer begins, counted from the call on, but not while the client still uploads. */
   readonly firstByteMs: number;

@@ -17,7 +17,7 @@ export function ownTransport(client: WireClient, connectMs: number): Transport {
       method: init.method ?? "GET",
       url,
       headers,
-      body: typeof body === "string" ? body : undefined,
+      body: wholeOf(body),
       upload: body instanceof ReadableStream ? uploadOf(body, headers) : undefined,
       connectMs,
       firstByteMs: FIRST_BYTE_MS,
@@ -27,6 +27,12 @@ export function ownTransport(client: WireClient, connectMs: number): Transport {
     signal?.addEventListener("abort", stop, { once: true });
     return new OwnAnswer(await call.answer).asResponse();
   };
+}
+
+function wholeOf(body: BunFetchRequestInit["body"]): string | Uint8Array | undefined {
+  if (body === undefined || body === null || body instanceof ReadableStream) return undefined;
+  if (typeof body === "string" || body instanceof Uint8Array) return body;
+  throw new TypeError("A body is a text, bytes or a stream.");
 }
 
 function uploadOf(body: ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>>): StreamedBody {

@@ -9,6 +9,7 @@ import {
 } from "../../../src/upstream/connection/client.ts";
 import { BrokenAnswer, NoConnection } from "../../../src/upstream/connection/failures.ts";
 import { OwnAnswer } from "../../../src/upstream/connection/own-answer.ts";
+import { ownTransport } from "../../../src/upstream/connection/transport.ts";
 import { closedPort, startBlackhole, startPlain } from "../../support/raw-upstream.ts";
 import { EXPIRED_CERT, LOCALHOST_CERT, LOCALHOST_KEY, TEST_CERT, TEST_KEY } from "../../support/tls.ts";
 
@@ -201,6 +202,24 @@ test("a long body arrives whole, whatever its characters", async () => {
   const body = `ä→😀${"x".repeat(9_000_000)}ü`;
   const call = callOf(`http://127.0.0.1:${server.port}/`, { body, headers: { "x-name": "ü" } });
   expect((await (await ask(clientWith(), call)).text()) === body).toBe(true);
+});
+
+test("the form of `fetch` sends texts, bytes and streams", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => new Response(`${request.method} ${await request.text()}`),
+  });
+  ends.push(() => server.stop(true));
+  const send = ownTransport(clientWith(), 5000);
+  const url = `http://127.0.0.1:${server.port}/`;
+  const asked = async (body: NonNullable<BunFetchRequestInit["body"]>) =>
+    (await send(url, { method: "PUT", body })).text();
+  expect(await asked("ä")).toBe("PUT ä");
+  expect(await asked(Buffer.from("bytes"))).toBe("PUT bytes");
+  expect(await asked(new Blob(["stream"]).stream())).toBe("PUT stream");
+  expect(await (await send(url, {})).text()).toBe("GET ");
+  expect(await failureOf(send(url, { method: "POST", body: new FormData() }))).toBeInstanceOf(TypeError);
 });
 
 test("compressed answers, for which only the operator can ask, are decompressed", async () => {
