@@ -141,7 +141,7 @@ test("a password is hashed once for every try that is judged, whoever it is for"
   expect(await attempt("known", "4")).toEqual(["too_many_attempts"]);
 });
 
-test("a password that was right when the hashing began, and is another's or nobody's when it ends, lets nobody in", async () => {
+test("a password that is changed, or whose account is deleted, while it is hashed does not sign in", async () => {
   const before = { id: "a", passwordHash: "hash of old" };
   for (const [after, password, error] of [
     [{ ...before, passwordHash: "hash of new" }, "old", "invalid_credentials"],
@@ -166,7 +166,7 @@ test("a password that was right when the hashing began, and is another's or nobo
   }
 });
 
-test("a try that nobody judged, because the server was busy, does not count", async () => {
+test("an attempt that was refused because the server was busy does not count", async () => {
   let busy = true;
   const verify = signIn({
     accounts: {

@@ -349,7 +349,7 @@ describe("exchange", () => {
   });
 });
 
-test("an address that only the userinfo endpoint tells counts too, of the same person", async () => {
+test("an address that only the userinfo endpoint returns counts too, if it is the same person's", async () => {
   await app.addAccount(`person-${serial}`, { emailVerified: true });
   issuer.claims = { sub: `subject-${serial}` };
   issuer.userinfo = { email, email_verified: true, sub: "somebody-else" };

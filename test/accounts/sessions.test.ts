@@ -143,7 +143,7 @@ test("a password that was set by mail while a change was hashed stands", async (
   expect(stored.passwordHash).toBe("hash of the mailed one");
 });
 
-test("the audit log tells the owner what happened, in pages", async () => {
+test("the audit log lists the account's events in pages", async () => {
   const { access_token: as } = await app.signIn("ulla");
   const all = (await app.ask("GET", "/v1/auth/audit", { as })).json.data;
   expect(all[0]).toMatchObject({ event: "login", address: expect.any(String), device: expect.any(String), detail: {} });

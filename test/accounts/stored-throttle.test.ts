@@ -35,7 +35,7 @@ test("what counted counts after a restart, until its time is over", async () => 
   await second.stop();
 });
 
-test("it is written without an end of the program too", async () => {
+test("counts of sign-in attempts are written before the program ends", async () => {
   const { wrote, open } = fixture();
   const first = await open();
   for (let n = 0; n < 3; n++) first.begin(["ann"]);
@@ -43,7 +43,7 @@ test("it is written without an end of the program too", async () => {
   expect((await open()).begin(["ann"]).allowed).toBe(false);
 });
 
-test("what is taken back does not count, and nobody's name is written", async () => {
+test("attempts that were taken back do not count, and no name is stored in plain text", async () => {
   const { written, open } = fixture();
   const first = await open();
   for (let n = 0; n < 3; n++) {
@@ -64,7 +64,7 @@ test.each([[undefined], [null], [7], [[]], [{ a: "x" }], [{ a: [1, "x"] }]])(
   },
 );
 
-test("what cannot be written is told, and counts here all the same", async () => {
+test("a count that cannot be written is logged, and applies on this node", async () => {
   const { settings, errors, open } = fixture();
   settings.writeSetting = () => Promise.reject(new Error("disk full"));
   const first = await open();

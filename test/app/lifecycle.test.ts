@@ -75,7 +75,7 @@ test("what needs no start has started as soon as it is added", async () => {
   expect(stopped).toEqual(["lock"]);
 });
 
-test("stopping goes on when one fails, and tells of each that did", async () => {
+test("stopping continues when a service fails, and reports each failure", async () => {
   const { lifecycle, seen, failures } = program({
     store: { stop: fails("busy") },
     web: {},

@@ -8,7 +8,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-test("tells how deep any JSON is nested, whatever its strings hold", () => {
+test("measures how deep any JSON is nested, whatever its strings contain", () => {
   const wrapped = fc.tuple(jsonText, fc.nat(40), fc.boolean());
   fc.assert(
     fc.property(wrapped, ([inner, levels, lists]) => {

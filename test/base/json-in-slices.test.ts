@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { jsonInTurns } from "../../src/base/json-in-slices.ts";
 import { jsonText } from "../support/json-text.ts";
 
-test("is the text that JSON.stringify gives", async () => {
+test("JSON in slices is the text that JSON.stringify gives", async () => {
   await fc.assert(
     fc.asyncProperty(jsonText, async (text) => {
       const value = JSON.parse(text);
@@ -29,7 +29,7 @@ test("long texts too, wherever they are cut", async () => {
   );
 });
 
-test("lets others run", async () => {
+test("serialising a large value lets other work run", async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   await jsonInTurns(Array.from({ length: 40 }, () => '"\n'.repeat(500_000)));

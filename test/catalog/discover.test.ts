@@ -59,7 +59,7 @@ test("offers: by the last answer, a failure is a no", async () => {
   expect(said()).toEqual([undefined, undefined, undefined]);
 });
 
-test("an unchanged round tells nobody", async () => {
+test("a discovery without changes does not rebuild the catalog", async () => {
   const { state, discovery } = world({ a: ids("x") });
   await discovery.start();
   await discovery.refresh();
@@ -68,7 +68,7 @@ test("an unchanged round tells nobody", async () => {
   expect(state.changes).toHaveLength(1);
 });
 
-test("a provider that hangs, deaf to its signal, holds nobody for longer than the timeout", async () => {
+test("a provider that never answers and ignores the abort signal delays discovery by no more than the timeout", async () => {
   const { state, discovery, failures } = world({ a: () => new Promise(() => {}), b: ids("y") });
   await discovery.start();
   discovery.stop();

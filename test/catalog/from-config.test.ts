@@ -80,7 +80,7 @@ test("only chat providers with discovery on are asked", () => {
   ]);
 });
 
-test("plans", () => {
+test("the configuration sets the rate and the trial of each plan", () => {
   expect(tierGrants(config)).toEqual({
     free: { rpm: 5, trialMs: undefined },
     pro: { rpm: 9, trialMs: 2 * 86_400_000 },

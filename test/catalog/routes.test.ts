@@ -144,7 +144,7 @@ test("one entry is the list's entry, and Anthropic's clients get the members of 
   });
 });
 
-test("what nobody said of a model has a value of the right type all the same", async () => {
+test("a model without known facts has values of the right types", async () => {
   expect((await get("/v1/models/gold")).body).toMatchObject({
     created: 0,
     created_at: "1970-01-01T00:00:00Z",
@@ -190,7 +190,7 @@ test.each([
   expect(body.id ?? body.error?.code).toBe(want);
 });
 
-test("tiers", async () => {
+test("the list of plans has the models of each plan and the caller's own plan", async () => {
   const { body } = await get("/v1/tiers", "pro");
   expect(body["current"] as string).toBe("pro");
   expect((body["data"] as { models: string[] }[]).map((tier) => tier.models)).toEqual([

@@ -282,7 +282,7 @@ test("an account gets a budget of its own, none, and its plan's again", async ()
   }
 });
 
-test("who sets a budget is told which models it does not hold", async () => {
+test("setting a budget names the models whose prices are unknown", async () => {
   const { run, json, parent } = commandLine();
   const file = `
 providers: {up: {kind: openai, base_url: "http://127.0.0.1:9/v1"}, demo: {kind: demo}}

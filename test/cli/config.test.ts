@@ -49,7 +49,7 @@ test("a part of a key narrows it down; nothing found is said", async () => {
   });
 });
 
-test("as JSON", async () => {
+test("the configuration is printed as JSON", async () => {
   const { out } = await config("server.port", "--json");
   expect(JSON.parse(out)).toMatchObject({
     file: "sallyport.yaml",

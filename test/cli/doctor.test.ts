@@ -236,7 +236,7 @@ test("models that were used without a known price are named, with no budget too"
   expect(await find(`providers: {up: {kind: openai, base_url: BASE/good, ${priced}}}\n`)).toBeUndefined();
 });
 
-test("a peer that spoke as a proxy is told of for some days, until it is named", async () => {
+test("a peer that sent a proxy's headers is reported for some days, until it is a trusted proxy", async () => {
   const cwd = tempDir();
   const find = async (more = "") => (await doctor(`data_dir: ./data\n${REST}${more}`, cwd)).find("proxy");
   const store = openStore({ dataDir: join(cwd, "data") });

@@ -31,7 +31,7 @@ test("exit 0 when /livez answers, 1 with one line when it does not", async () =>
   expect(await check(server.url.href)).toEqual({ code: 1, stderr: `${server.url}livez: answered 503\n` });
 });
 
-test("nobody there: exit 1; not a URL: exit 2", async () => {
+test("exit 1 where nothing listens, exit 2 for what is no URL", async () => {
   const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const url = gone.url.href;
   await gone.stop(true);

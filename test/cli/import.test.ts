@@ -28,7 +28,7 @@ const SMALL = `model_list:
 const NOTE =
   "model_list[0].litellm_params.rpm: not converted: here limits are set for plans and keys, and `weight` shares the load";
 
-test("it is printed with what it lacks as comments, and said on stderr", async () => {
+test("the imported configuration is printed, with what it lacks as comments and on stderr", async () => {
   const { source, run } = place(SMALL);
   const { code, out, err } = await run(source);
   expect(code).toBe(0);
@@ -37,7 +37,7 @@ test("it is printed with what it lacks as comments, and said on stderr", async (
   expect(Bun.YAML.parse(out)).toMatchObject({ models: [{ id: "m", routes: [{ provider: "openai", model: "x" }] }] });
 });
 
-test("it is written into a new file that only its owner reads and that the program loads", async () => {
+test("the imported configuration is written to a new file that only its owner reads and that the program loads", async () => {
   const { source, run, at } = place(SMALL);
   const file = at("sallyport.yaml");
   const { code, out, err } = await run(source, "--out", file);

@@ -56,7 +56,7 @@ test.each(["", "/typesafe"])("TypeSafe's own SDK at %p", async (prefix) => {
   expect(await ask({ q: { type: "choice", criteria: {} } })).toBeInstanceOf(UnprocessableEntityError);
 });
 
-test("its list of models", async () => {
+test("the SDK lists the decision models", async () => {
   const client = new TypeSafeClient({ apiKey: key, baseURL: `${gateway.url}/typesafe` });
   const models = await client.models.list();
   expect(models.map(({ name }) => name)).toEqual(["jev-1.13.0", "jev-latest", "demo-decide"]);

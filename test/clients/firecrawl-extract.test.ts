@@ -60,7 +60,7 @@ test("asyncExtract and getExtractStatus", async () => {
   }
 });
 
-test("a failure is told in words", async () => {
+test("a failure has a message", async () => {
   const wrong = { prompt: "x", schema: { type: "nothing" } as never };
   await expect(client.extract([`${site.url}/lamp`], wrong)).rejects.toThrow();
   const response = await fetch(`${app.url}/v1/extract`, {

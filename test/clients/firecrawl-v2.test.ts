@@ -34,7 +34,7 @@ test("scrape", async () => {
   expect(found.metadata).toMatchObject({ title: "A", sourceURL: `${site.url}/a`, statusCode: 200 });
 });
 
-test("a failure is told in words, and asked for once", async () => {
+test("a failure has a message and is not retried", async () => {
   await expect(client.scrape(`${site.url}/a`, { formats: ["smoke" as "markdown"] })).rejects.toThrow(
     /formats\[0\] must/,
   );
@@ -115,7 +115,7 @@ test("the options of a crawl from a prompt are the defaults, which a warning say
   expect(options).toMatchObject({ url: site.url });
 });
 
-test("watcher", async () => {
+test("the watcher gets the documents of a job and its end", async () => {
   const { id } = await client.startCrawl(site.url, { limit: 4, excludePaths: ["^/hidden/"] });
   const watcher = client.watcher(id, { kind: "crawl" });
   const seen: { metadata?: { sourceURL?: string } }[] = [];

@@ -45,7 +45,7 @@ test("scrapeUrl", async () => {
   await expect(client.scrapeUrl(`${site.url}/bad`)).rejects.toThrow("502");
 });
 
-test("a failure is told in words", async () => {
+test("a failure has a message", async () => {
   const wrong = { formats: ["smoke" as "markdown"] };
   await expect(client.scrapeUrl(`${site.url}/a`, wrong)).rejects.toThrow(/Status code: 400. Error: .*formats/);
   await expect(client.crawlUrl(site.url, { limit: -1 }, 0.05)).rejects.toThrow(/400. Error: limit must/);
@@ -58,7 +58,7 @@ test("a failure is told in words", async () => {
   expect(await plain.json()).toMatchObject({ error: { code: "invalid_request", type: "invalid_request_error" } });
 });
 
-test("a key without a plan is told so in words", async () => {
+test("the refusal of a key without a plan has a message", async () => {
   const ended = await startTestApp({ tier: "free", account: { trialEndsAtMs: 1 } });
   try {
     const late = new FirecrawlApp({ apiKey: ended.key, apiUrl: ended.url });

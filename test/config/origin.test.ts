@@ -90,7 +90,7 @@ test("each value is shown with the file and line, the variable, the option or th
   expect(values.get("tiers.pro.rpm")).toEqual(["120", "default", ""]);
 });
 
-test("no secret is among it, whatever it stands in", () => {
+test("no secret is shown, in whatever value it is contained", () => {
   const { text } = describe();
   for (const secret of ["metrics-secret", "smtp-password", "openai-secret", "header-secret", "first-secret"])
     expect(text).not.toContain(secret);

@@ -97,7 +97,7 @@ test("a write whose body comes after its session was ended does nothing", async 
   expect(await keyStore(app.store).listKeys(account.id)).toEqual([]);
 });
 
-test("what happened is told, keys included", async () => {
+test("the account's events are listed, those of keys too", async () => {
   const client = await somebody("watcher");
   const { json } = await client.post("/keys", { name: "k" });
   await client.delete(`/keys/${json.id}`);

@@ -107,7 +107,7 @@ test("the parts of the program are shown", async () => {
   expect(json.web).toContainEqual({ what: "jobs", running: 0, waiting: 0 });
 });
 
-test("a proxy that nobody named is told of", async () => {
+test("an unlisted proxy is reported", async () => {
   const proxy = async () => (await boss.get("/admin/gateway")).json.untrusted_proxy;
   expect(await proxy()).toBeNull();
   await rememberProxy(settingsStore(app.store), app.clock, "172.17.0.1");
@@ -142,7 +142,7 @@ test("usage is everybody's, a deleted account's included", async () => {
   expect((await boss.get("/admin/usage?days=0")).json.error.param).toBe("days");
 });
 
-test("how fast answers were is told of everybody, by the day and by the hour", async () => {
+test("latencies of all accounts are shown by day and by hour", async () => {
   const other = (await app.addAccount("slow")).id;
   const hours = async (query = "") => (await boss.get(`/admin/usage/hours${query}`)).json;
   const before = await hours();

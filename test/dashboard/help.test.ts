@@ -65,7 +65,7 @@ test("an address is marked as verified, rights are given and taken, sessions are
     expect(noted).toContain(event);
 });
 
-test("nobody takes their own rights, ends the session that asks, or helps without being an administrator", async () => {
+test("administrators cannot take their own rights or end their own session, and others cannot help at all", async () => {
   const own = (await boss.get("/admin/accounts?q=boss")).json.data[0].id;
   expect((await boss.post(`/admin/accounts/${own}/admin`, { admin: false })).json.error.code).toBe("invalid_request");
   await boss.post(`/admin/accounts/${own}/sessions/end`);

@@ -121,7 +121,7 @@ test("an llms.txt gives its files, and a job without pages an answer that is who
   expect(Object.keys(unzipSync((await bytes(holder, `/jobs/${dead}/download?format=zip`)).body))).toEqual([]);
 });
 
-test("a running job is cancelled by its owner, or by an operator, and by nobody else", async () => {
+test("only its owner or an operator can cancel a running job", async () => {
   const [mine, theirs] = [
     await start("/v1/crawl", { url: `${site.url}/stalled` }),
     await start("/v1/crawl", { url: `${site.url}/stalled?again` }),
@@ -157,7 +157,7 @@ test("a running job is cancelled by its owner, or by an operator, and by nobody 
   expect((await boss.delete("/admin/jobs/none")).json.error.code).toBe("job_not_found");
 });
 
-test("what is asked wrongly is told, and an expired job does not exist", async () => {
+test("an invalid request is 400, and an expired job does not exist", async () => {
   for (const before of ["1", "x.y", "1.", `1.${"a".repeat(65)}`, "1234567890123456.a"]) {
     expect([before, (await holder.get(`/jobs?before=${before}`)).json.error?.param]).toEqual([before, "before"]);
   }

@@ -175,7 +175,7 @@ describe("on", () => {
   });
 });
 
-test("all of it is gone when it ends, by the clock or by hand", async () => {
+test("debug records are deleted when debugging expires or is switched off", async () => {
   await setDebug(30);
   await ask("well", "late");
   expect(await keptOf("late")).toHaveLength(1);

@@ -181,7 +181,7 @@ describe("filters", () => {
   });
 });
 
-test("nobody sees another's, operators see everybody's with their names", async () => {
+test("members see their own requests only, operators see all with the names of accounts", async () => {
   const other = await signedIn("other");
   expect((await other.get("/log")).json.data).toEqual([]);
   expect((await other.get("/log?request=r-well")).json.data).toEqual([]);

@@ -102,7 +102,7 @@ test("sums stand by slot, model and key, beside those of the span before", async
   expect((await client.get("/overview")).json.starts).toHaveLength(24);
 });
 
-test("the last hour is told minute by minute, with what came of each request", async () => {
+test("the last hour is shown by minute, with the outcome of each request", async () => {
   await used("alpha", 0, { errorCode: "client_gone", costMicros: 0 });
   await used("gamma", 0, { costMicros: 0, latencyMs: 4000, ttfbMs: 900 });
   await used("gamma", 0, { createdAtMs: app.clock.now() - 2 * HOUR_MS });

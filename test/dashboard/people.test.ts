@@ -64,7 +64,7 @@ test("accounts are found by how a name or an address begins, page by page", asyn
   expect((await boss.get("/admin/accounts?before=%27")).json.error.param).toBe("before");
 });
 
-test("an account is shown with its keys and what it has used, but for the one that nobody has", async () => {
+test("an account is shown with its keys and usage, without the playground's own key", async () => {
   const { id } = await app.addAccount("user");
   const user = await signedIn("user");
   const { json: key } = await user.post("/keys", { name: "laptop" });

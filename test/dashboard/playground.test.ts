@@ -31,7 +31,7 @@ async function signedIn(name: string, more: Parameters<AccountsApp["addAccount"]
 const say = (client: DashboardClient, more: Record<string, unknown> = {}) =>
   client.post("/playground", { model: "demo-echo", messages: [{ role: "user", content: "one two" }], ...more });
 
-test("an answer streams, and is counted under a key that nobody has", async () => {
+test("an answer streams, and its usage is recorded under the playground's own key", async () => {
   const { client } = await signedIn("player");
   const { status, text, headers } = await say(client, { stream: true, stream_options: { include_usage: true } });
   expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
@@ -81,7 +81,7 @@ test("the budget of the account holds for the playground and its keys together",
   await bounded.stop();
 });
 
-test("a mistake is told as the API tells it", async () => {
+test("an invalid request has the error of the API", async () => {
   const { client } = await signedIn("mistaken");
   expect((await say(client, { messages: [] })).json.error.param).toBe("messages");
   expect((await say(client, { model: "none" })).json.error.code).toBe("model_not_found");

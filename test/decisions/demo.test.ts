@@ -46,7 +46,7 @@ test.each([
   expect(given.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 9);
 });
 
-test("it is a decision model in lists, in its other shapes and in errors", async () => {
+test("the demo is a decision model in lists, in all formats and in errors", async () => {
   expect(await listed()).toEqual(["demo-decide"]);
   expect((await gateway.get("/v1/models/demo-decide", key)).status).toBe(404);
   const native = await gateway.get("/typesafe/v1/models", key);
@@ -64,7 +64,7 @@ test("it is a decision model in lists, in its other shapes and in errors", async
   });
 });
 
-test("it never stands in for another model, and its name can be given to another or be switched off", async () => {
+test("the demo never answers for another model, and its name can be given to another model or switched off", async () => {
   const fake = startFake(nativeAnswers);
   const entry = (id: string, aliases: string[] = []) => {
     return { id, aliases, backend: { kind: "systemone", routes: [{ provider: "judge", model: "j" }] } };

@@ -227,7 +227,7 @@ test.each<[string, object]>([
   expect(body.error.param).toMatch(/^input\[0\]\.(?:content|output)\[0\]$/);
 });
 
-test("what the upstream read from a cache and wrote to one is told and recorded, over several calls", async () => {
+test("tokens that the upstream read from a cache and wrote to one are reported and recorded, over several calls", async () => {
   const usage = {
     input_tokens: 50,
     output_tokens: 3,

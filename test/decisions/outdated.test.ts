@@ -125,7 +125,7 @@ const top = async (model: string, name: string, question: unknown = MANY): Promi
   return body.answers.q.probabilities[name];
 };
 
-test("it answers with the prompts and formulas with which it was stored, and the current ones belong to another version", async () => {
+test("an older version answers with the prompts and formulas with which it was stored, and the current ones belong to another version", async () => {
   expect(await top("judge", "option7")).toBeLessThan(TRUE_TOP - 0.05);
   const wide = {
     type: "choice",
@@ -135,7 +135,7 @@ test("it answers with the prompts and formulas with which it was stored, and the
   expect(await top("native-2.0.0", "o0", wide)).toBeCloseTo(0.3 + 0.7 / 255, 6);
 });
 
-test("it is marked in the list and by the doctor, but not reported as edited", async () => {
+test("an older version is marked in the list and by the doctor, but not reported as edited", async () => {
   const listed = JSON.parse((await runCommand(dir, ["decisions", "list", "--json"])).out) as {
     id: string;
     outdated: boolean;

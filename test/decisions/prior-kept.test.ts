@@ -60,7 +60,7 @@ const shares = (body: { answers: Record<string, { probabilities: Record<string, 
   Object.values(body.answers[key]!.probabilities).map((p) => Math.round(p * 1e6) / 1e6);
 const EVEN = [0.333333, 0.333333, 0.333333];
 
-test("it is made with the first question of a shape, and stays over a restart", async () => {
+test("a prior is made with the first question of its kind, and kept over a restart", async () => {
   const q = choice("Which one?");
   const first = await ask({ q });
   expect(first).toMatchObject({ status: 200, calibration: "prior", made: "2", calls: 4 });

@@ -71,7 +71,7 @@ test("temperature and a bias for the first letters with a single order", async (
   expect(reports[0]!.after.ece).toBeLessThan(reports[0]!.before.ece / 3);
 });
 
-test("an underconfident model", async () => {
+test("fitted temperatures recover the truth from an underconfident model", async () => {
   const { calibration } = await calibrated(CHOICE(1000), { sharpness: 0.5 });
   expect(Math.abs(calibration.buckets["choice:3-5"]!.temperature / 0.5 - 1)).toBeLessThan(0.12);
 });

@@ -116,7 +116,7 @@ test("the Kubernetes manifest has the types of Kubernetes; a wrong one has not",
   expect(said.split("\n").filter((line) => /^\S/.test(line) && !line.startsWith("wrong.ts"))).toEqual([]);
 }, 60_000);
 
-test("its configuration is accepted, with the variables that the pods get", async () => {
+test("the configuration of the manifest is accepted, with the variables that the pods get", async () => {
   const [config, deployment] = manifests() as unknown as [ConfigMap, Deployment];
   const text = config.data?.["sallyport.yaml"] ?? "";
   expect(await problemsOf(text)).toEqual([]);

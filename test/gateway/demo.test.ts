@@ -24,7 +24,7 @@ const ask = async (messages: Json[], more: Json = {}) => {
 };
 const user = { role: "user", content: "Create a file" };
 
-test("it calls a tool once in a conversation", async () => {
+test("the demo model calls a tool once in a conversation", async () => {
   const first = await ask([user]);
   const { message } = first.choices[0];
   expect(first).toHaveProperty("system_fingerprint", null);
@@ -90,7 +90,7 @@ test("no model of the list is of 1970", async () => {
   for (const { created } of data) expect(created).toBeGreaterThanOrEqual(startedSeconds - 1);
 });
 
-test("a missing key is told in words that the log shows", async () => {
+test("a missing key fails with a message that the log shows", async () => {
   const response = await app.post("/v1/chat/completions", { model: "mine", messages: [user] }, { authorization: "" });
   expect(response.status).toBe(401);
   const { error } = (await response.json()) as { error: { message: string } };

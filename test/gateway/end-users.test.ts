@@ -164,7 +164,7 @@ test("an account has one name with all its keys and providers, and another accou
   expect(await asked("openai", "/v1/chat/completions", app.key)).toBe(own);
 });
 
-test("pictures", async () => {
+test("requests for images name the end user", async () => {
   const body = { prompt: "a cat" };
   expect(await sent("openai-image", "/v1/images/generations", body)).toEqual({
     safety_identifier: expect.stringMatching(NAME),

@@ -65,7 +65,7 @@ test("a second listener on the port is refused", async () => {
   await first.stop(0);
 });
 
-test("its address is not known before it is open", async () => {
+test("the listener's address is not known before it is open", async () => {
   const listener = createListener({ host: "127.0.0.1", port: 0 });
   expect(() => listener.link).toThrow("not open yet");
   expect(await listener.stop(0)).toBe(true);

@@ -46,7 +46,7 @@ const initialize = {
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
 };
 
-test("it ends with 0 when its input does, and stdout has nothing but the protocol", async () => {
+test("the server exits with 0 when its input ends, and stdout contains the protocol only", async () => {
   const { io, exit, send, next } = start();
   send(initialize);
   expect(await next()).toMatchObject({ id: 0, result: { serverInfo: { name: "sallyport" } } });
@@ -54,7 +54,7 @@ test("it ends with 0 when its input does, and stdout has nothing but the protoco
   expect([await exit, io.stdout]).toEqual([0, ""]);
 });
 
-test("it ends when it is interrupted, in the middle of a call", async () => {
+test("the server ends when it is interrupted, in the middle of a call", async () => {
   const { io, exit, send, next } = start();
   send(initialize);
   await next();

@@ -104,7 +104,7 @@ test("spaces in highlighted code are kept", () => {
   expect(extract(ARTICLE.replace("<img", `${code}<img`)).markdown).toContain("from here import");
 });
 
-test("metadata", () => {
+test("the metadata of a page is read", () => {
   expect(extract(ARTICLE).metadata).toMatchObject({
     title: "Rivers & hills",
     description: "About a river.",

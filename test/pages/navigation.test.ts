@@ -46,7 +46,7 @@ test("links without a target are left out, and a link without text takes that of
   ]);
 });
 
-test("it takes time in proportion to the page, however deep or long that is", () => {
+test("finding the navigation takes time in proportion to the page, however deep or long that is", () => {
   const deep = `${"<ul><li>".repeat(5000)}<a href="/deep">deep</a>`;
   expect(navigation(deep)).toHaveLength(1);
   const long = Array.from({ length: 5000 }, (_, n) => `<li>${"word ".repeat(50)}<a href="/${n}">${n}</a>`).join("");

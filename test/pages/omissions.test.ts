@@ -80,6 +80,6 @@ test("text beyond the blocks that are examined is kept, without the frame of the
   ]);
 });
 
-test("nothing is told of a page within the limits", () => {
+test("a page within the limits has no omissions", () => {
   expect(extractPage("<body><p>Short.</p>", OPTIONS)).not.toHaveProperty("omissions");
 });

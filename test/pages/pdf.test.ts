@@ -15,7 +15,7 @@ const read = (bytes: Uint8Array) => reader.read(bytes, { account: "", bytesMax: 
 /** The content of a page that claims to be an image. */
 const disguised = pdfOf(twiceDeflated(400), "/Subtype/Image/Filter[/FlateDecode/FlateDecode]");
 
-test("a compressed PDF", async () => {
+test("a compressed PDF becomes text", async () => {
   const { markdown } = await read(pdfOf(deflateSync(shown("Hello PDF")), "/Filter/FlateDecode"));
   expect(markdown).toBe("Hello PDF");
 }, 60_000);

@@ -308,7 +308,7 @@ test("sitemaps that hang take a share of the time, and after two of them no more
   expect(asked).toEqual(["0", "1", "2"].map((name) => `https://a.example/${name}.xml`));
 });
 
-test("waits", () => {
+test("the wait before a page is requested again is the one that its site asks for, or grows with each attempt", () => {
   expect([retryAfterMs("3", 1), retryAfterMs(null, 1), retryAfterMs(null, 2), retryAfterMs("3600", 1)]).toEqual([
     3000,
     500,
@@ -317,7 +317,7 @@ test("waits", () => {
   ]);
 });
 
-test("challenges", () => {
+test("a challenge of bot protection is recognised", () => {
   const bytes = (text: string) => new TextEncoder().encode(text);
   expect(isChallenge(403, new Headers(), bytes("<title>Just a moment...</title>"))).toBe(true);
   expect(isChallenge(403, new Headers(), bytes("<title>Forbidden</title>"))).toBe(false);

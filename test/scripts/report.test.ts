@@ -13,7 +13,7 @@ const suite = (...cases: string[]) =>
 const FAILURE = '<failure type="AssertionError" message="a &gt; b">text</failure>';
 const good = { xml: suite(one("fine")), exitCode: 0, files: ["test/a.test.ts"], strict: true };
 
-test("a good run", () => {
+test("the report of a run without failures", () => {
   expect(judge(good)).toEqual({ passed: 1, failed: 0, skipped: 0, notes: [] });
 });
 

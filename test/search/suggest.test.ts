@@ -65,7 +65,7 @@ test("come from the first free endpoint whose engine is enabled, without the que
   expect((await suggested([chosen("mojeek")], { body: GOOD })).hosts).toEqual([]);
 });
 
-test("are not requested from the operator's addresses, for sentences, or beyond the engine's rate", async () => {
+test("suggestions are not requested from the operator's addresses, for sentences, or beyond the engine's rate", async () => {
   expect((await suggested([chosen("duckduckgo", "http://127.0.0.1:1")], { body: GOOD })).hosts).toEqual([]);
   expect((await suggested([chosen("duckduckgo")], { query: { ...QUERY, text: "bread ".repeat(30) } })).hosts).toEqual(
     [],

@@ -60,7 +60,7 @@ test("maintenance and a first check that is yet to come are said", () => {
   expect(statusHtml(facts({ models: unchecked }))).toContain("not been checked yet");
 });
 
-test("days are told by colour, height and words; a share below 100 % is not rounded up to it", () => {
+test("the bar of a day has colour, height and a label, and a share below 100 % is not shown as 100 %", () => {
   const day = (healthy: number, degraded: number, unavailable: number) => ({ healthy, degraded, unavailable });
   const days = [undefined, day(100, 0, 0), day(90, 10, 0), day(50, 0, 50)];
   const html = statusHtml(facts({ daysOf: () => days }));

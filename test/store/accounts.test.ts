@@ -82,7 +82,7 @@ test("accounts are listed in the order they were made, page by page", async () =
   expect(rest.map((account) => account.username)).toEqual(["u3", "u4"]);
 });
 
-test("deleting an account takes its keys, rows and uploads, and leaves the totals for nobody", async () => {
+test("deleting an account deletes its keys, rows and uploads, and keeps the totals without an account", async () => {
   const { store, clock, dataDir } = freshStore();
   const accounts = accountStore(store);
   const ann = (await accounts.createAccount(ANN)) as Account;

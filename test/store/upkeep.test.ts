@@ -49,7 +49,7 @@ test("the log is emptied and pages that were freed go back to the file system", 
   expect(store.integrityCheck()).toEqual([]);
 });
 
-test("it runs by itself, again and again, and stops when told, in the middle too", async () => {
+test("upkeep runs repeatedly by itself, and stops when asked, also in the middle of a run", async () => {
   const { store } = freshStore();
   let rounds = 0;
   const { promise: third, resolve } = Promise.withResolvers<void>();

@@ -181,7 +181,7 @@ test("while the database is locked usage waits, beyond the queue it still counts
   expect(writer.pendingCostMicros("k")).toBe(0);
 });
 
-test("a record that no database could keep holds nobody's usage up", async () => {
+test("a record that cannot be stored does not keep other usage from being written", async () => {
   const { store, ids, usage } = await withAccounts();
   const writer = new UsageWriter(usageStore(store));
   const odd = { model: "a\u0000b", costMicros: 1.5, inputTokens: Number.NaN, latencyMs: 2.4 };
@@ -332,7 +332,7 @@ test("what the client stopped is a request and no error, and a failed call withi
   expect(await usage.latencyByModel({ unit: "day", from: day, to: day })).toEqual(byClass);
 });
 
-test("a deleted account's hours and histograms stay, as nobody's", async () => {
+test("a deleted account's hours and histograms stay, without an account", async () => {
   const { store, ids, usage } = await withAccounts();
   const writer = new UsageWriter(usageStore(store));
   for (const accountId of ids) writer.record(usageRecord({ accountId }));

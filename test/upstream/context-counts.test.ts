@@ -48,7 +48,7 @@ test.each([openaiError, anthropicError])("sizes in fields are read (llama.cpp)",
   expect(contextCounts({ message, said: odd })).toEqual({});
 });
 
-test("is quick on a long text", () => {
+test("counting a long text takes little time", () => {
   for (const unit of ["1+", "context size "])
     expect(cpuMs(() => contextCounts({ message: unit.repeat(100_000) }))).toBeLessThan(1000);
 });

@@ -299,7 +299,7 @@ describe("the lifecycle of a crawl", () => {
     expect((await fetch(`${app.url}/v1/crawl/${id}`)).status).toBe(401);
   });
 
-  test("it is deleted as soon as its time to live has passed", async () => {
+  test("a crawl is deleted as soon as its time to live has passed", async () => {
     const clock = new FakeClock(Date.parse("2030-01-01T00:00:00Z"));
     const own = await startTestApp({ config: webConfig([site.host], { job_ttl: "1h" }), clock });
     const id = await startCrawl(own, { url: at("/d/3") });

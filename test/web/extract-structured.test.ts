@@ -59,14 +59,14 @@ async function extract(path: string, schema: object) {
   };
 }
 
-test("it is sufficient: no model is called", async () => {
+test("where structured data is sufficient, no model is called", async () => {
   const answer = await extract("/lamp", schemaOf("name", "brand", "price"));
   expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", brand: "Lumo", price: 19.5 }, unsupported: [] });
   expect(answer.sources["price"]?.[0]?.quote).toContain("19.50");
   expect(model.asked).toEqual([]);
 });
 
-test("it is partial: the model gets the data beside the text, and the fields that it leaves open are taken from the data", async () => {
+test("where structured data is partial, the model gets it beside the text, and fields that it leaves open are taken from the data", async () => {
   const answer = await extract("/more", schemaOf("name", "price", "stock"));
   expect(answer).toMatchObject({ http: 200, data: { name: "Desk lamp", price: 19.5, stock: 4 }, unsupported: [] });
   expect(model.asked).toHaveLength(1);

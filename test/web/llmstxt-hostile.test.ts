@@ -149,7 +149,7 @@ test("a site whose root names few pages is followed from page to page", async ()
   expect((await ask({ url: site.url, max_urls: 5 })).json.llmstxt).toBe(again);
 });
 
-test("if the client disconnects before the answer, the work ends, because nobody knows the job's id", async () => {
+test("the work ends if the client disconnects before the answer, since the job's id is not known to anyone", async () => {
   const site = await start({
     "/": page("Root", ["/slow"]),
     "/slow": async () => {

@@ -70,7 +70,7 @@ async function notes(body: Record<string, unknown> = {}): Promise<Record<string,
 
 const DESCRIBED = ["/", "/pricing", "/product"];
 
-test("it is only asked about pages without a description", async () => {
+test("the model is only asked about pages without a description", async () => {
   const found = await notes();
   const paths = asked.map(({ address }) => new URL(address).pathname);
   expect(paths.filter((path) => DESCRIBED.includes(path))).toEqual([]);

@@ -205,7 +205,7 @@ test("a job belongs to its account, and unknown ones are 404", async () => {
   expect(response.status).toBe(404);
 });
 
-test("it is deleted as soon as its time to live has passed", async () => {
+test("a job is deleted as soon as its time to live has passed", async () => {
   const clock = new FakeClock(Date.parse("2030-01-01T00:00:00Z"));
   const own = await startTestApp({ config: webConfig([site.host], { job_ttl: "1h" }), clock });
   try {

@@ -42,7 +42,7 @@ describe("refuses", () => {
   test.each(rows)("%s", (_name, more, param) => expectRejected(() => decode(more), param));
 });
 
-test("reads every parameter", () => {
+test("every parameter of completions is read", () => {
   expect(
     decode({
       prompt: ["Once"],

@@ -12,7 +12,7 @@ import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import type { EndUsers } from "../../gateway/admission/end-users.ts";
 import { clientGone, withinDeadline } from "../../gateway/calls/request-deadline.ts";
-import { forwardedTrace } from "../../gateway/calls/route-call.ts";
+import { callTraceOf } from "../../gateway/calls/route-call.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { admittingEndpoint, describedBy, endpointsBehind, type ServedEndpoint } from "../../http/served-endpoint.ts";
@@ -277,8 +277,7 @@ async function withDeadline<T>(
   { caller, asked, ...deps }: DecisionRoutesDeps & { readonly caller: DecisionCaller; readonly asked: DecisionRequest },
   work: (deadline: CallDeadline) => Promise<T>,
 ): Promise<T> {
-  const { span, failedRoutes, wire } = deps.exchangeOf(request);
-  const trace = { span, headers: forwardedTrace(request, span), stream: false, failedRoutes, wire };
+  const trace = callTraceOf(request, deps.exchangeOf(request));
   const ended = new AbortController();
   try {
     // As in other endpoints, a late answer counts as a failure of the provider, so that its breaker records it.

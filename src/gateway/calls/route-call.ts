@@ -4,7 +4,7 @@
 import type { FailedRoute } from "../../base/attempt.ts";
 import type { ModelRoute } from "../../catalog/models.ts";
 import type { Usage } from "../../chat/event.ts";
-import type { WireTap } from "../../http/exchange.ts";
+import type { Exchange, WireTap } from "../../http/exchange.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../../telemetry/genai.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import type { CallOutcome, Permit } from "../../upstream/breaker.ts";
@@ -29,11 +29,12 @@ export interface CallTrace {
   topP?: number | undefined;
 }
 
-const NO_CONTEXT = {};
-
-/** The client's trace context, which is only forwarded while tracing is off: else the calls are children of the request's span. */
-export function forwardedTrace({ headers }: Request, span: TraceSpan | undefined): CallTrace["headers"] {
-  return span === undefined ? traceHeaders(headers) : NO_CONTEXT;
+/** The trace of calls that are no chat and do not stream. */
+export function callTraceOf(
+  { headers }: Request,
+  { span, failedRoutes, wire }: Pick<Exchange, "span" | "failedRoutes" | "wire">,
+): CallTrace {
+  return { span, headers: span === undefined ? traceHeaders(headers) : {}, stream: false, failedRoutes, wire };
 }
 
 /** The outcome of a call. */

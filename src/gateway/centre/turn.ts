@@ -3,9 +3,10 @@
 import { prefixedId } from "../../base/ids.ts";
 import { requireModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import { traceHeaders } from "../../telemetry/span.ts";
 import type { DecodeOptions } from "../../wire/format.ts";
 import type { Caller } from "../admission/caller.ts";
-import { type CallTrace, forwardedTrace } from "../calls/route-call.ts";
+import type { CallTrace } from "../calls/route-call.ts";
 import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { ChatTurn, ClientRequest } from "./stage.ts";
@@ -42,7 +43,7 @@ export function turnOf(
     body,
     options,
     routing,
-    traceContext: forwardedTrace(request, exchange.span),
+    traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
     id: prefixedId(format.idPrefix),
     createdSeconds: nowSeconds(),
     nowSeconds,

@@ -144,7 +144,7 @@ test("names with their values, from tables, lists of terms and bold names", () =
   ]);
 });
 
-test("is read on request, and does not change the rest of the result", () => {
+test("structured data is read on request, and does not change the rest of the result", () => {
   const html = `<title>A</title>${script('{"name":"A"}')}<div itemscope><meta itemprop="name" content="B">Text</div>`;
   const options = { url: URL, onlyMainContent: false, markdown: true, html: true, links: true };
   const { structured, ...page } = extractPage(html, { ...options, structured: true });

@@ -95,7 +95,7 @@ test("no more connections stay idle than allowed, and none for longer", async ()
   while (up.open() > 0) await Bun.sleep(1);
 });
 
-test("bytes that nobody asked for close the connection", async () => {
+test("bytes that arrive without a request close the connection", async () => {
   const up = serve((write) => {
     write(OK);
     setTimeout(() => write("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"), 5);

@@ -11,7 +11,7 @@ import type { Spools } from "../../../http/spool.ts";
 import { openUpload, type Upload } from "../../../http/upload.ts";
 import { tryRoutes } from "../../calls/attempts.ts";
 import { withinDeadline } from "../../calls/request-deadline.ts";
-import { forwardedTrace } from "../../calls/route-call.ts";
+import { callTraceOf } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
@@ -108,11 +108,7 @@ function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked)
       attempt: (attempt) => askRoute(deps, attempt, asked, deadline),
       account: asked.caller.accountId,
       trace: {
-        span: exchange.span,
-        headers: forwardedTrace(request, exchange.span),
-        stream: false,
-        failedRoutes: exchange.failedRoutes,
-        wire: exchange.wire,
+        ...callTraceOf(request, exchange),
         operation: endpoint.operation,
       },
     }),

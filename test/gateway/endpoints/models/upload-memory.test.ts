@@ -63,7 +63,7 @@ async function upload(bytes: number): Promise<number> {
   return response.status;
 }
 
-test("300 MiB", async () => {
+test("an upload of 300 MiB is streamed within little memory", async () => {
   expect(await upload(SMALL)).toBe(200);
   const before = peak;
   expect(await upload(LARGE)).toBe(200);

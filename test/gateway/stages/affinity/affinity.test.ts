@@ -188,7 +188,7 @@ test("first turns with the same text are routed by weight", async () => {
   expect(new Set(calls).size).toBeGreaterThan(4);
 });
 
-test("it uses another route while its own is unhealthy, and returns afterwards", async () => {
+test("a conversation uses another route while its own is unhealthy, and returns afterwards", async () => {
   await chat({ thread_id: "moving" });
   const [began = ""] = calls;
   limited.add(began);

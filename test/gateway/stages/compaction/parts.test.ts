@@ -61,7 +61,7 @@ describe("seals", () => {
   });
 });
 
-test("the prompt names every section, and the conversation stands in it as material", () => {
+test("the prompt names every section, and quotes the conversation as data", () => {
   const { system, user } = summaryPrompt("before", "USER: hi", "only decisions");
   for (const section of SECTIONS) expect(system).toContain(section);
   expect(system).toContain("only decisions");

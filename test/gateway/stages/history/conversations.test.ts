@@ -236,7 +236,7 @@ test.each(["limit=0", "limit=101", "order=up"])("an invalid page: %s", async (qu
   expect([status, (json["error"] as Json)["param"]]).toEqual([400, query.split("=")[0]]);
 });
 
-test("it is refused together with previous_response_id, and not found if it is unknown or another account's", async () => {
+test("a conversation is refused beside previous_response_id, and 404 if it is unknown or another account's", async () => {
   const id = await begin({ items: [user("mine")] });
   const both = await turn({ input: "x", conversation: id, previous_response_id: "resp_1" });
   expect([both[0], (both[1]["error"] as Json)["param"]]).toEqual([400, "conversation"]);

@@ -3,7 +3,7 @@ import { CallReasoning } from "../../../../src/gateway/stages/reasoning/call-rea
 
 const thought = (text: string) => ({ parts: [{ type: "reasoning" as const, text }], seals: new Map() });
 
-test("it is found by every call of its answer, for its own account, until it expires", () => {
+test("the reasoning of an answer is found by each of its calls, for its own account, until it expires", () => {
   const held = new CallReasoning({ keptMs: 100 });
   held.keep("a", ["c1", "c2"], thought("x"), 0);
   expect(held.find("a", "c1", 99)).toEqual(thought("x"));

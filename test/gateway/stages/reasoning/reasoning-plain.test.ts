@@ -73,14 +73,14 @@ describe.each(ITEMS)("an item with %s", (_name, item) => {
   });
 });
 
-test("thinking is told to an open model over chat completions between tool calls only", async () => {
+test("thinking is sent to an open model over chat completions between tool calls only", async () => {
   const open = await sent("compatible", "/v1/messages", thinking);
   expect((open.up["messages"] as Json[])[1]).toMatchObject({ reasoning_content: PLAN });
   const past = { ...thinking, messages: [...thinking.messages, { role: "assistant", content: "Snow." }, user] };
   expect(JSON.stringify((await sent("compatible", "/v1/messages", past)).up)).not.toContain(PLAN);
 });
 
-test("thinking is not told to a server that refuses it", async () => {
+test("thinking is not sent to a server that refuses it", async () => {
   expect(JSON.stringify((await sent("groq", "/v1/messages", thinking)).up)).not.toContain(PLAN);
 });
 
