@@ -3,6 +3,7 @@
 
 import type { TierId } from "../config/schema.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
+import type { ProviderKind } from "../vendors/protocols.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { isModelKind, KINDS } from "./kinds.ts";
 import type { Prices } from "./prices.ts";
@@ -44,6 +45,8 @@ export interface ModelRoute {
   readonly priority: number;
   /** Share of the load among routes of equal priority. */
   readonly weight: number;
+  /** The protocol, for clouds; absent: the model's name decides. */
+  readonly protocol?: ProviderKind | undefined;
 }
 
 /** An entry of the config's `models`. */
@@ -61,6 +64,7 @@ export interface ConfiguredModel extends ModelFacts {
     readonly model?: string | undefined;
     readonly priority?: number | undefined;
     readonly weight?: number | undefined;
+    readonly protocol?: ProviderKind | undefined;
   }[];
 }
 
@@ -232,6 +236,7 @@ function configuredRoutes(
       model: route.model ?? entry.id,
       priority: route.priority ?? 1,
       weight: route.weight ?? 1,
+      ...(route.protocol === undefined ? {} : { protocol: route.protocol }),
     }))
     .sort((a, b) => a.priority - b.priority);
 }

@@ -50,8 +50,9 @@ export interface PresetFacts {
 export function presetFacts(name: string, env: Readonly<Record<string, string | undefined>>): PresetFacts | undefined {
   const api = findVendor(name)?.api;
   if (api === undefined) return undefined;
-  const { kind, baseUrl, variable } = api;
-  const value = variable === undefined ? "" : (env[variable.name] ?? "").trim();
+  const { kind, baseUrl, variable, cloud } = api;
+  const named = variable?.name ?? cloud?.keyVariable;
+  const value = named === undefined ? "" : (env[named] ?? "").trim();
   if (variable?.holds !== "address") return { kind, baseUrl, apiKey: value };
   return { kind, baseUrl: value === "" ? baseUrl : addressOf(value, baseUrl), apiKey: "" };
 }

@@ -1,6 +1,6 @@
 // What is probably wrong with a provider's entry although it can be read: known from the vendor's facts, without asking it.
 
-import { vendorAt } from "../vendors/look-up.ts";
+import { findVendor, vendorAt } from "../vendors/look-up.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Problem } from "./read.ts";
 import type { ProviderConfig } from "./schema.ts";
@@ -13,13 +13,16 @@ const CREDENTIAL_HEADER = /auth|key|token/i;
 export function doubtsAbout(provider: ProviderConfig): Problem[] {
   if (isEmbedded(provider) || !URL.canParse(provider.baseUrl)) return [];
   const url = new URL(provider.baseUrl);
-  const vendor = vendorAt(url.hostname);
+  // A cloud may share its domain with another API of its vendor.
+  const named = findVendor(provider.preset);
+  const vendor = named?.api.cloud === undefined ? vendorAt(url.hostname) : named;
   if (vendor === undefined) return [];
   const { title, api } = vendor;
   const at = joinPath("providers", provider.name);
   const doubts: Problem[] = [];
   const hasCredential =
     provider.apiKeys.length > 0 ||
+    (provider.credentials?.kind ?? "key") !== "key" ||
     url.password !== "" ||
     Object.keys(provider.headers).some((name) => CREDENTIAL_HEADER.test(name));
   if (!hasCredential) {

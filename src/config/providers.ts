@@ -1,6 +1,8 @@
 // Converts a provider entry as written to the form that is used: the preset applied, keys collected, disabled entries left
 // out.
 
+import { type CloudFacts, type CloudPlace, cloudOrigin } from "../vendors/cloud.ts";
+import { findVendor } from "../vendors/look-up.ts";
 import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
 import type { Problem } from "./read.ts";
@@ -22,15 +24,20 @@ export function resolveProviders(
     const provider = resolveProvider(name, entry, env);
     const at = joinPath("providers", name);
     const missing = provider.baseUrl === "" && !isEmbedded(provider);
+    const { places = {} } = findVendor(provider.preset)?.api.cloud ?? {};
+    for (const [place, { variables }] of Object.entries(places)) {
+      if (provider[place as CloudPlace] !== "" || (place === "resource" && provider.baseUrl !== "")) continue;
+      problems.push({ path: `${at}.${place}`, message: `is required, or ${variables.join(" or ")}` });
+    }
     // A refused URL is read as empty; one report is enough.
-    if (missing && !problems.some(({ path }) => path === `${at}.base_url`)) {
+    if (missing && Object.keys(places).length === 0 && !problems.some(({ path }) => path === `${at}.base_url`)) {
       const why =
         provider.preset === undefined
           ? `"${name}" is not a preset: ${PRESET_NAMES.join(", ")}`
           : `the preset "${provider.preset}" has no base_url`;
       problems.push({ path: `${at}.base_url`, message: `is required (${why})` });
     }
-    if (provider.credentials?.kind === "aws" && provider.credentials.region === "") {
+    if (!("region" in places) && provider.credentials?.kind === "aws" && provider.credentials.region === "") {
       problems.push({ path: `${at}.region`, message: "is required, or AWS_REGION, since signatures are for a region" });
     }
     if (entry.retry.maxMs < entry.retry.baseMs) {
@@ -49,19 +56,45 @@ function resolveProvider(
   const { enabled: _enabled, preset: named, kind, baseUrl, apiKey, apiKeys, timeout, credentials, ...rest } = entry;
   const preset = named ?? (findPreset(name) === undefined ? undefined : name);
   const facts = preset === undefined ? undefined : presetFacts(preset, env);
+  const cloud = findVendor(preset)?.api.cloud;
+  const places = placesOf(entry, cloud, env);
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
   // The environment's key is sent only to the preset's own address, since another address belongs to someone else.
-  const inherited = own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "";
+  const inherited =
+    own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "" && !isWritten(credentials);
+  const keys = inherited ? [facts.apiKey] : [...new Set(own)];
+  const usual = cloud === undefined || isMissing(cloud, places) ? facts?.baseUrl : cloudOrigin(cloud, places);
   return {
     ...rest,
-    credentials: credentialOf(entry, own.length > 0, env),
+    ...places,
+    credentials: credentialOf({ credentials, region: places.region }, { hasKey: keys.length > 0, cloud, env }),
     name,
     preset,
     kind: kind ?? facts?.kind ?? USUAL_KIND,
-    baseUrl: (baseUrl === "" ? (facts?.baseUrl ?? "") : baseUrl).replace(/\/+$/, ""),
-    apiKeys: inherited ? [facts.apiKey] : [...new Set(own)],
+    baseUrl: (baseUrl === "" ? (usual ?? "") : baseUrl).replace(/\/+$/, ""),
+    apiKeys: keys,
     timeoutMs: { connect: timeout.connectMs, firstByte: timeout.firstByteMs, idle: timeout.idleMs },
   };
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** The parts of a cloud's addresses: as written, else of the cloud's own variables, else the usual ones. */
+function placesOf(entry: Entry, cloud: CloudFacts | undefined, env: Variables): Record<CloudPlace, string> {
+  const of = (place: CloudPlace): string => {
+    const { variables = [], usual = "" } = cloud?.places[place] ?? {};
+    return entry[place] || variables.map((name) => env[name]?.trim()).find(Boolean) || usual;
+  };
+  return { region: of("region"), project: of("project"), resource: of("resource") };
+}
+
+function isMissing({ places }: CloudFacts, known: Readonly<Record<CloudPlace, string>>): boolean {
+  return Object.keys(places).some((place) => known[place as CloudPlace] === "");
+}
+
+/** Whether the file itself says which credential is used, so that no variable with a key does. */
+function isWritten({ accessKeyId, profile, file, json, clientSecret, metadata }: Entry["credentials"]): boolean {
+  return metadata || [accessKeyId, profile, file, json, clientSecret].some((text) => text !== "");
 }
 
 /** The variables in which the clouds' own tools find credentials. */
@@ -69,13 +102,13 @@ const CLOUD_VARIABLE = /^(?:AWS|AZURE|GOOGLE|GCE|IDENTITY)_|^HOME$/;
 
 /** What authenticates the entry's calls; a key takes precedence. */
 function credentialOf(
-  { credentials, region }: Entry,
-  hasKey: boolean,
-  env: Readonly<Record<string, string | undefined>>,
+  { credentials, region }: Pick<Entry, "credentials" | "region">,
+  { hasKey, cloud, env }: { hasKey: boolean; cloud: CloudFacts | undefined; env: Variables },
 ): CredentialConfig {
-  const kind = hasKey ? "key" : (credentials.kind ?? "key");
+  const kind = hasKey ? "key" : (credentials.kind ?? cloud?.credential ?? "key");
   if (kind === "key") return { ...credentials, kind, region, environment: {} };
   const environment = Object.fromEntries(Object.entries(env).filter(([name]) => CLOUD_VARIABLE.test(name)));
   const usual = environment["AWS_REGION"] || environment["AWS_DEFAULT_REGION"] || "";
-  return { ...credentials, kind, region: region || usual, environment };
+  const service = credentials.service || (cloud?.service ?? "");
+  return { ...credentials, kind, service, region: region || usual, environment };
 }

@@ -2,7 +2,14 @@
 
 import { Type } from "@sinclair/typebox";
 import { MODEL_KINDS } from "../vendors/model-kind.ts";
-import { CREDENTIAL_KINDS, PROVIDER_KINDS, type ProviderKind, USUAL_KIND } from "../vendors/protocols.ts";
+import {
+  CREDENTIAL_KINDS,
+  isEmbedded,
+  kindFacts,
+  PROVIDER_KINDS,
+  type ProviderKind,
+  USUAL_KIND,
+} from "../vendors/protocols.ts";
 import { QuirksSchema } from "../vendors/quirks.ts";
 import {
   asWritten,
@@ -114,7 +121,9 @@ export const ProviderSection = section("An upstream that serves models.", {
     Type.String({ secret: true, format: "key" }),
   ),
   credentials: CredentialSection,
-  region: text("The cloud's region or location."),
+  region: text("Clouds: region or location. Empty: AWS_REGION, GOOGLE_CLOUD_LOCATION."),
+  project: text("Google's cloud: project. Empty: GOOGLE_CLOUD_PROJECT."),
+  resource: text("Microsoft's cloud: resource, the first part of its host."),
   headers: Type.Record(
     Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
     Type.String({ secret: true, blank: true, format: "header" }),
@@ -156,11 +165,20 @@ export const ProviderSection = section("An upstream that serves models.", {
   ),
 });
 
+const CHAT_KINDS = KINDS.filter((kind) => kindFacts(kind).dialect !== undefined && !isEmbedded({ kind }));
+
 const routeKeys = {
   provider: required("Name of an entry of providers."),
   model: text("The model's id at the provider. Empty: the model's own id."),
   priority: integer("Routes with a lower number are tried first.", 1, { minimum: 0, maximum: 1000 }),
   weight: number("Share of the load among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
+  protocol: optional(
+    choice(
+      "For clouds: the model's protocol, where its name says nothing (deployments, ARNs).",
+      USUAL_KIND,
+      CHAT_KINDS,
+    ),
+  ),
 };
 
 /** An entry of `models`. */

@@ -3,6 +3,7 @@
 import { sha256Hex } from "../base/ids.ts";
 import { lazily } from "../base/lazily.ts";
 import type { ProviderConfig } from "../config/schema.ts";
+import { findVendor } from "../vendors/look-up.ts";
 import { kindFacts } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import { networkClient, networkTransport } from "./connection/network.ts";
@@ -44,11 +45,15 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     ...(embedded === undefined ? connectionOf(config) : { client: undefined, transport: embedded.transport }),
     embedded: embedded !== undefined,
   };
+  const cloud = findVendor(config.preset)?.api.cloud;
+  if (cloud !== undefined) return clouds().cloudProvider(config, cloud, provider);
   if (name !== "openai-chat" || quirks.responses !== true) return provider;
   const other = cardFor(config.preset, "openai-responses");
   const byResponses = { ...provider, dialect: openaiResponses, card: other };
   return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...config.quirks } } };
 }
+
+const clouds = lazily((): typeof import("./clouds/cloud-provider.ts") => require("./clouds/cloud-provider.ts"));
 
 /** How calls are sent. What a credential that is more than a key needs is loaded at the first call. */
 function connectionOf({ credentials, timeoutMs }: ProviderConfig): Pick<Provider, "client" | "transport"> {

@@ -69,7 +69,7 @@ async function fetchList(provider: Provider, path: string, options: ListOptions)
 async function answerOf(provider: Provider, path: string, { signal, nowMs }: ListOptions): Promise<Response> {
   const [first = "", ...others] = provider.keys.inOrder(nowMs);
   const ask = (secret: string) =>
-    provider.transport(provider.baseUrl + path, {
+    provider.transport(path.startsWith("/") ? provider.baseUrl + path : path, {
       headers: { ...provider.card.headers(secret), ...provider.extraHeaders },
       signal,
       redirect: "manual",

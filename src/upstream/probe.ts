@@ -5,6 +5,8 @@ import { doubtsAbout } from "../config/provider-doubts.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { configureProvider } from "./configure.ts";
+import { UpstreamFault } from "./fault.ts";
+import type { Provider } from "./provider.ts";
 import { decisionCard } from "./providers/index.ts";
 import { readBounded } from "./read-answer.ts";
 
@@ -27,24 +29,58 @@ export async function probeModelList(provider: ProviderConfig): Promise<Provider
   if (isEmbedded(provider)) return { status: "ok", message: "built in" };
   const [doubt] = doubtsAbout(provider);
   if (doubt !== undefined) return { status: "failed", message: `${doubt.path} ${doubt.message}` };
-  const url = `${provider.baseUrl}/models`;
+  const configured = configureProvider(provider);
+  const url = listAddress(provider, configured);
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+  const used = await describeCredential(provider);
+  if (used.failed !== undefined) return { status: "failed", message: used.failed };
+  const transport = used.name === "" ? fetch : (configured?.transport ?? fetch);
   try {
-    const response = await fetch(url, {
-      headers: { accept: "application/json", ...credentials(provider), ...provider.headers },
+    const response = await transport(url, {
+      headers: { accept: "application/json", ...credentials(provider, configured), ...provider.headers },
       signal,
       // A redirect would send the key to another server.
       redirect: "manual",
     });
     const limits = { bytesMax: LIST_BYTES_MAX, idleMs: ANSWER_TIMEOUT_MS, signal };
     const body = await readBounded(response, limits).catch(() => "");
-    return judge(provider, shown(url), response.status, body);
+    return withCredential(judge(provider, shown(url), response.status, body), response.status, used.name);
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const hint = hintFor(provider.baseUrl);
     const what = timedOut ? `no answer within ${ANSWER_TIMEOUT_MS / 1000} s` : "cannot be reached";
     return { status: "failed", message: `${shown(url)} ${what}: is it running, and is base_url correct?${hint}` };
   }
+}
+
+/** A cloud's list is elsewhere than below the address of one of its protocols. */
+function listAddress({ baseUrl }: ProviderConfig, configured: Provider | undefined): string {
+  const path = configured?.card.modelsPath;
+  if (configured?.forModel === undefined) return `${baseUrl}/models`;
+  return path === undefined || path.startsWith("/") ? `${configured.baseUrl}/models` : path;
+}
+
+/** What authenticates calls beside a key; "" if nothing does. */
+async function describeCredential({ name, credentials }: ProviderConfig): Promise<{ name: string; failed?: string }> {
+  if (credentials === undefined || credentials.kind === "key") return { name: "" };
+  const { createCredential } = await import("./credentials/index.ts");
+  try {
+    return { name: await (await createCredential(credentials)).describe() };
+  } catch (error) {
+    const why = error instanceof UpstreamFault ? error.message : "It cannot be used.";
+    return { name: "", failed: `no credential of kind ${credentials.kind}: ${why} See providers.${name}.credentials` };
+  }
+}
+
+/** Says which credential was used, and whether it was accepted. */
+function withCredential(probe: ProviderProbe, status: number, used: string): ProviderProbe {
+  if (used === "") return probe;
+  const isRefused = status === 401 || status === 403;
+  if (!isRefused) return { ...probe, message: `${probe.message}; it accepts ${used}` };
+  return {
+    ...probe,
+    message: probe.message.replace(/ (?:needs a|refused the) key: .*$/, ` refused ${used} (${status})`),
+  };
 }
 
 /** The usual mistake. Servers of unknown vendors may have their API at the root, so it is no doubt before a failure. */
@@ -81,8 +117,8 @@ function judge(
 }
 
 /** The same headers as on the provider's card. */
-function credentials(provider: ProviderConfig): Record<string, string> {
-  const card = configureProvider(provider)?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
+function credentials(provider: ProviderConfig, configured: Provider | undefined): Record<string, string> {
+  const card = configured?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
   return card.headers(provider.apiKeys[0] ?? "");
 }
 

@@ -1,7 +1,7 @@
 // A provider speaks a dialect with a base URL, credentials and known facts. A card contains what is known about a vendor; a
 // provider is a card with the operator's configuration and its state (the rotation of credentials).
 
-import type { DialectName } from "../vendors/protocols.ts";
+import type { DialectName, ProviderKind } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel, EmbeddedDecisionModel } from "../vendors/vendor.ts";
 import type { WireClient } from "./connection/client.ts";
@@ -57,8 +57,20 @@ export interface Provider {
   transport: Transport;
   /** Whether it is embedded, so that it is never chosen as a fallback for another model. */
   embedded: boolean;
+  /** For a cloud, whose models have several protocols: the provider for one of them. */
+  forModel?(model: string, wish: ProtocolWish): Provider;
   /** The same provider with its other protocol at the same base URL; absent if it has only one. */
   byResponses?: Provider;
+}
+
+/** What decides the protocol where a model has several. */
+export interface ProtocolWish {
+  /** As configured for the route. */
+  readonly protocol?: ProviderKind | undefined;
+  /** The client's own. */
+  readonly family?: string | undefined;
+  /** Whether chat completions refuse the model or its tools. */
+  readonly responses: boolean;
 }
 
 /** How long a refused or rate-limited credential is suspended by default. */

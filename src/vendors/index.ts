@@ -4,9 +4,11 @@
 import { alibaba } from "./alibaba.ts";
 import { anthropic } from "./anthropic.ts";
 import { azure } from "./azure.ts";
+import { bedrock, bedrockMantle } from "./bedrock.ts";
 import { deepseek } from "./deepseek.ts";
 import { demo } from "./demo.ts";
 import { fireworks } from "./fireworks.ts";
+import { foundry } from "./foundry.ts";
 import { google } from "./google.ts";
 import { groq } from "./groq.ts";
 import { llamacpp } from "./llamacpp.ts";
@@ -21,6 +23,7 @@ import { openrouter } from "./openrouter.ts";
 import { together } from "./together.ts";
 import { typesafe } from "./typesafe.ts";
 import type { Vendor } from "./vendor.ts";
+import { vertex } from "./vertex.ts";
 import { vllm } from "./vllm.ts";
 import { xai } from "./xai.ts";
 import { zhipu } from "./zhipu.ts";
@@ -48,6 +51,10 @@ export const VENDORS: readonly Vendor[] = [
   zhipu,
   moonshot,
   minimax,
+  bedrock,
+  bedrockMantle,
+  vertex,
+  foundry,
 ];
 
 const families = VENDORS.flatMap((vendor) => vendor.families ?? []);

@@ -1,6 +1,7 @@
 // What a vendor's file contains. Data only; it is used by upstream/providers (requests, model lists), config/presets
 // (configuration), catalog/pack-metadata (prices) and telemetry/genai (traces).
 
+import type { CloudFacts } from "./cloud.ts";
 import type { ModelFamily } from "./model-family.ts";
 import type { ListedKind, ModelKind } from "./model-kind.ts";
 import type { CredentialScheme, DialectName, ProviderKind } from "./protocols.ts";
@@ -59,6 +60,8 @@ export interface VendorApi {
     readonly models: readonly DiscoveredModel[];
     readonly decisionModels: readonly EmbeddedDecisionModel[];
   };
+  /** Set for a cloud: how its models are reached. */
+  readonly cloud?: CloudFacts;
   /** What people must know to set it up, as a sentence for docs/reference/providers.md. */
   readonly note?: string;
 }
@@ -142,6 +145,8 @@ export type ListedFact =
 export interface ModelList {
   /** Relative to the base URL. */
   readonly path: string;
+  /** The member with the entries, where it is neither `data` nor `models`. */
+  readonly list?: string;
   /** Absent: `id`. */
   readonly id?: MemberPath;
   /** Prefix of ids in the list that requests do not use. */

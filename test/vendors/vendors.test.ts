@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
-import { providerPage } from "../../scripts/reference/providers.ts";
+import { cloudExample, providerPage } from "../../scripts/reference/providers.ts";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { PackedVendor } from "../../src/catalog/pack-metadata.ts";
 import { PACKED_METADATA } from "../../src/catalog/packed-metadata.ts";
@@ -15,6 +15,7 @@ import { sampleConfig } from "../../src/config/sample.ts";
 import { show } from "../../src/config/show.ts";
 import { genAiCallAttributes } from "../../src/telemetry/genai.ts";
 import { makeRedactor, REDACTED } from "../../src/telemetry/redact.ts";
+import { configureProvider } from "../../src/upstream/configure.ts";
 import { CARDS } from "../../src/upstream/providers/index.ts";
 import { FAMILIES, VENDORS } from "../../src/vendors/index.ts";
 import { CALLABLE, findVendor, vendorAt } from "../../src/vendors/look-up.ts";
@@ -89,6 +90,23 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
     const sample = sampleConfig({ dataDir: "d", host: "h", port: 1, providers: [name] });
     expect(sample).toContain(`\n  ${name}:`);
     expect(sample).toContain(variable.name);
+  });
+
+  test("has an example on the page that can be loaded, with an address for each model, if it is a cloud", () => {
+    const { cloud } = api;
+    if (cloud === undefined) return;
+    const example = cloudExample(name);
+    expect(providerPage()).toContain(example);
+    const [config] = good(example).providers;
+    expect(config).toMatchObject({ name, preset: name, credentials: { kind: cloud.credential } });
+    const provider = configureProvider(config!);
+    expect(new URL(provider!.baseUrl).protocol).toBe("https:");
+    for (const { example: model, protocols, path } of cloud.offers) {
+      const found = provider!.forModel!(model, { responses: false });
+      expect(found.dialect.name).toBe(protocols[0]!);
+      expect(found.baseUrl).not.toContain("{");
+      expect(found.baseUrl.endsWith(path.slice(path.lastIndexOf("}") + 1))).toBe(true);
+    }
   });
 
   test("has keys that are shown and logged nowhere", () => {

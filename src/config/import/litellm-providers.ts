@@ -1,6 +1,7 @@
 // The providers of a LiteLLM configuration. There each deployment has its own address and key; here deployments with the same
 // ones become one provider.
 
+import type { CloudPlace } from "../../vendors/cloud.ts";
 import { VENDORS } from "../../vendors/index.ts";
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
 import { modelByName } from "../../vendors/model-facts.ts";
@@ -29,8 +30,26 @@ export interface DeploymentPlace {
   readonly notes: Notes;
 }
 
+/** The parts of a cloud's addresses, and what authenticates calls to it. */
+const PLACES: Readonly<Record<string, CloudPlace>> = {
+  aws_region_name: "region",
+  vertex_location: "region",
+  vertex_project: "project",
+};
+const CLOUD_CREDENTIALS: Readonly<Record<string, string>> = {
+  aws_access_key_id: "access_key_id",
+  aws_secret_access_key: "secret_access_key",
+  aws_session_token: "session_token",
+  aws_profile_name: "profile",
+  tenant_id: "tenant",
+  client_id: "client_id",
+  client_secret: "client_secret",
+};
+
 /** Members of `litellm_params` that are converted, here or with the model. */
 const CARRIED = new Set([
+  ...Object.keys(PLACES),
+  ...Object.keys(CLOUD_CREDENTIALS),
   "model",
   "api_key",
   "api_base",
@@ -64,6 +83,13 @@ export function readDeployment(entry: Mapping | undefined, options: DeploymentPl
   const found = vendorOf(whole, params);
   if (found === undefined) {
     notes.add(`${at} (${name})`, `the provider of "${whole}" is unknown: add it with kind and base_url`);
+    return undefined;
+  }
+  const places = renamed(params, PLACES);
+  const needed = Object.entries(found.vendor?.api.cloud?.places ?? {}).filter(([, { usual }]) => usual === undefined);
+  const missing = needed.map(([place]) => place).filter((place) => places[place] === undefined);
+  if (missing.length > 0 && addressOf(params) === undefined) {
+    notes.add(`${at} (${name})`, `the provider of "${whole}" needs ${missing.join(" and ")}: add it with its preset`);
     return undefined;
   }
   for (const key of Object.keys(given)) if (!CARRIED.has(key)) notes.add(`${at}.litellm_params.${key}`, reasonOf(key));
@@ -125,11 +151,23 @@ function settingsOf({ vendor }: FoundVendor, params: Mapping, { at, notes }: Dep
     ...(vendor === undefined ? { kind: COMPATIBLE } : { preset: vendor.name }),
     ...(address === undefined ? {} : { base_url: baseUrlOf(address, vendor) }),
     ...(typeof key === "string" ? { api_key: textOf(key) } : {}),
+    ...(vendor?.api.cloud === undefined ? {} : cloudSettings(params)),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(typeof timeout === "number" && timeout > 0
       ? { timeout: { first_byte: `${Math.ceil(timeout * 1000)}ms` } }
       : {}),
   };
+}
+
+function cloudSettings(params: Mapping): Mapping {
+  const credentials = renamed(params, CLOUD_CREDENTIALS);
+  return { ...renamed(params, PLACES), ...(Object.keys(credentials).length === 0 ? {} : { credentials }) };
+}
+
+/** The texts among the members, under their names here. */
+function renamed(params: Mapping, names: Readonly<Record<string, string>>): Record<string, string> {
+  const found = Object.entries(names).map(([name, here]) => [here, params[name]] as const);
+  return Object.fromEntries(found.flatMap(([here, text]) => (typeof text === "string" ? [[here, textOf(text)]] : [])));
 }
 
 function headersOf(params: Mapping): Record<string, string> {

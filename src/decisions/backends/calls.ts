@@ -100,7 +100,7 @@ export function upstreamOf(spec: BackendSpec, deps: CallDeps, deadline: CallDead
       call({}, async ({ provider: named, headers }, route) => {
         const chat = requestFor(route);
         // If the operator configured a path, it determines the protocol.
-        const provider = route.path ? named : dialectFor(named, route.model, chat);
+        const provider = route.path ? named : dialectFor(named, route, chat);
         const request = provider.dialect.request(chat, {
           model: route.model,
           stream: false,

@@ -175,7 +175,7 @@ function refuses({ breakers }: AttemptDeps, { provider, model }: Pick<ModelRoute
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
-  { chat, first, trace, account }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account">,
+  { chat, first, trace, account, family }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account" | "family">,
 ): Candidate[] {
   const out: Candidate[] = [];
   let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
@@ -186,7 +186,7 @@ function candidatesOf(
   for (const route of ordered) {
     const named = deps.provider(route.provider);
     if (named === undefined) continue;
-    const spoken = chat === undefined ? named : dialectFor(named, route.model, chat);
+    const spoken = chat === undefined ? named : dialectFor(named, route, chat, family);
     const wire = trace?.wire;
     const provider =
       wire === undefined

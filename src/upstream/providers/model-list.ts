@@ -45,7 +45,7 @@ export const USUAL_LIST = {
 
 /** The models of a list. */
 export function readModels(body: unknown, list: Omit<ModelList, "path">): DiscoveredModel[] {
-  const entries = isEntry(body) ? (body["data"] ?? body["models"]) : body;
+  const entries = isEntry(body) ? (body[list.list ?? "data"] ?? body["data"] ?? body["models"]) : body;
   if (!Array.isArray(entries)) {
     throw new UpstreamFault("unavailable", "The provider's model list cannot be read.", { status: 200 });
   }

@@ -218,6 +218,17 @@ describe("what is named because it cannot be carried over", () => {
     expect(imported(text).notes.map((note) => note.slice(0, note.indexOf(": ")))).toContain(place);
   });
 
+  test("a cloud keeps its region and its keys", () => {
+    const params =
+      "model: bedrock/m, aws_region_name: us-east-1, aws_access_key_id: id, aws_secret_access_key: os.environ/KEY";
+    const { config, notes } = importLitellm(Bun.YAML.parse(list(model("m", params))));
+    const credentials = { access_key_id: "id", secret_access_key: "${KEY}" };
+    expect(config["providers"]).toEqual({
+      bedrock: { preset: "bedrock", region: "us-east-1", credentials, discover: false },
+    });
+    expect(notes).toEqual([]);
+  });
+
   test("names with line ends stay within their line", () => {
     const { notes } = importLitellm({ model_list: [{ model_name: "a\nb", litellm_params: { model: "none\n/x" } }] });
     expect(notes.every((note) => !/\n/.test(note))).toBe(true);

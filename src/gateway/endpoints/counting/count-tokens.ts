@@ -6,6 +6,7 @@ import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { fetchAnswer } from "../../../upstream/ask.ts";
 import type { Dialect, UpstreamRequest } from "../../../upstream/dialect.ts";
+import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import type { WireFormat } from "../../../wire/format.ts";
 import { decodeCountTokens } from "../../../wire/messages/decode.ts";
@@ -65,7 +66,8 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     exchange.headers["x-sallyport-model"] = encodeURI(turn.model.id);
     const ready = await prepared(deps.countedStages, turn);
     const [route] = orderRoutes(ready.turn.routes, { random: () => 0 });
-    const provider = route === undefined ? undefined : deps.provider(route.provider);
+    const named = route === undefined ? undefined : deps.provider(route.provider);
+    const provider = route && named && dialectFor(named, route, ready.turn.chat, messagesFormat.dialect);
     const counted = await countable(deps, ready.turn, provider);
     const build = provider?.dialect.tokenCount;
     if (route === undefined || provider === undefined || build === undefined) {
