@@ -4,6 +4,7 @@
 import { availableParallelism } from "node:os";
 import type { Clock } from "../base/clock.ts";
 import type { Flights } from "../base/flights.ts";
+import { lazily } from "../base/lazily.ts";
 import { siteKey } from "../base/page-key.ts";
 import type { Config } from "../config/schema.ts";
 import { type AddressGuard, createAddressGuard } from "../net/address-guard.ts";
@@ -11,7 +12,7 @@ import { createFetch, type GuardedFetch, purposeOf } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
 import { createBrowser, findBrowser } from "../pages/browser/browser.ts";
 import { type BrowserEgress, createRemoteEgress, LOCAL_EGRESS } from "../pages/browser/egress.ts";
-import { createRenderer, type Renderer } from "../pages/browser/render.ts";
+import type { Renderer, RendererDeps } from "../pages/browser/render.ts";
 import { type Converter, createConverter } from "../pages/convert/convert.ts";
 import { createLoader, type LoadPage } from "../pages/load.ts";
 import { createRobotsJudge } from "../pages/robots/judge.ts";
@@ -207,7 +208,7 @@ function assemble(web: Config["web"], egresses: Map<string, BrowserEgress>, star
   const { executable, endpoint, maxMemoryBytes, maxPages } = web.browser;
   const hasBrowser = web.render !== "never" && (endpoint !== "" || findBrowser(executable) !== undefined);
   const renderer = hasBrowser
-    ? createRenderer({
+    ? lateRenderer({
         browser: createBrowser({ executable, endpoint, pageBytesMax: maxMemoryBytes }, started),
         guard,
         pagesMax: maxPages,
@@ -215,6 +216,15 @@ function assemble(web: Config["web"], egresses: Map<string, BrowserEgress>, star
       })
     : undefined;
   return { made: JSON.stringify(web), guard, fetch: createFetch(guard), renderer };
+}
+
+/** What shows pages is loaded by the first one that needs a browser. */
+function lateRenderer(deps: RendererDeps): Renderer {
+  const renderer = lazily(() => {
+    const { createRenderer }: typeof import("../pages/browser/render.ts") = require("../pages/browser/render.ts");
+    return createRenderer(deps);
+  });
+  return { render: (request) => renderer().render(request), close: () => deps.browser.close() };
 }
 
 function egressFor(
