@@ -36,7 +36,7 @@ interface Peers {
 export interface SharedBreakers {
   /** Shares a breaker under the name of its provider, or of the provider and the model. */
   join(name: string, breaker: OwnBreaker): Peers;
-  /** Calls `make` for a breaker that opened elsewhere and is not known here. It may join it. */
+  /** Calls `make` for each breaker that is open elsewhere and not known here, now and later. It may join it. */
   onUnknown(make: (name: string) => void): void;
   stop(): void;
 }
@@ -53,6 +53,9 @@ const READ_EVERY_MS = 3000;
 const PROBE_MS = 60_000;
 /** How long it is known that a breaker closed, or that the next call probes. */
 const KEPT_MS = 15 * 60_000;
+/** The names of breakers that are open, by the time until when, for nodes that do not know them. */
+const OPEN = `${KEY_PREFIX}breakers:open`;
+const OPEN_MAX = 500;
 
 /** Redis's time in milliseconds, and in microseconds as text, by which changes are ordered. */
 const TIME = `
@@ -61,7 +64,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local at = string.format('%.0f', time[1] * 1000000 + time[2])`;
 
 /**
- * KEYS: the breaker, its probe. ARGV: name, state, milliseconds, channel, node, "1" to do nothing if something is known,
+ * KEYS: the breaker, its probe, the open names. ARGV: name, state, milliseconds, channel, node, "1" to do nothing if one is known,
  * the account for which it is open or "" for all. An entry is a list: when it was written, state, until when, account. Gives when it was written, or "0".
  */
 const TELL = redisScript(`${TIME}
@@ -69,8 +72,19 @@ if ARGV[6] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return {'0', KEYS[
 local entry = cjson.encode({at, ARGV[2], string.format('%.0f', now + ARGV[3]), ARGV[7]})
 redis.call('SET', KEYS[1], entry, 'PX', ARGV[3] + ${KEPT_MS})
 redis.call('DEL', KEYS[2])
+if ARGV[2] == 'open' then redis.call('ZADD', KEYS[3], now + ARGV[3], ARGV[1]) else redis.call('ZREM', KEYS[3], ARGV[1]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+redis.call('ZREMRANGEBYRANK', KEYS[3], 0, ${-1 - OPEN_MAX})
 redis.call('PUBLISH', ARGV[4], cjson.encode({ARGV[5], ARGV[1], at, ARGV[2], tonumber(ARGV[3]), ARGV[7]}))
 return {at, KEYS[1]}
+`);
+
+/** KEYS: the open names. Gives those that are open still. */
+const READ_OPEN = redisScript(`${TIME}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+local found = redis.call('ZRANGE', KEYS[1], 0, -1)
+found[#found + 1] = KEYS[1]
+return found
 `);
 
 /** KEYS: breakers. Gives the time, then an entry for each of them, or "". */
@@ -108,6 +122,8 @@ class SharedBreaker implements Peers {
   readonly breaker: OwnBreaker;
   /** A change of this node has not been told to the others. */
   isUntold = false;
+  /** How many changes are on their way to the others. */
+  #telling = 0;
   /** When the latest change that is known here was written, in microseconds. */
   #at = 0;
   #token = "";
@@ -148,6 +164,12 @@ class SharedBreaker implements Peers {
     this.breaker.adopt(news);
   }
 
+  /** Tells what could not be told. */
+  tellAgain(): void {
+    // A change that was sent twice would undo what followed the first one.
+    if (this.#telling === 0) this.tell();
+  }
+
   /** Tells the others the state of this node. `onlyNew`: unless Redis knows one. */
   tell(onlyNew = false): void {
     const forMs = this.breaker.openForMs();
@@ -166,8 +188,11 @@ class SharedBreaker implements Peers {
     ];
     this.isUntold = true;
     if (!this.#redis.isUp()) return;
-    askRedis(this.#redis, TELL, { keys: keysOf(this.#name), args }).then(
+    this.#telling += 1;
+    const asked = askRedis(this.#redis, TELL, { keys: [...keysOf(this.#name), OPEN], args });
+    asked.then(
       ([at]) => {
+        this.#telling -= 1;
         this.isUntold = false;
         // A later change of another node may have been heard already.
         if (Number(at) <= this.#at) return;
@@ -177,7 +202,9 @@ class SharedBreaker implements Peers {
         if (!onlyNew && isOpen !== (state === "open")) this.breaker.adopt(newsOf(state, forMs ?? 0, toldOnly));
       },
       // Told when Redis is read next.
-      () => undefined,
+      () => {
+        this.#telling -= 1;
+      },
     );
   }
 
@@ -209,17 +236,34 @@ const MAY_PROBE = { may: true } as const;
 /** Shares breakers through Redis. */
 export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBreakers {
   const joined = new Map<string, SharedBreaker>();
-  let reading: Promise<void> | undefined;
+  let isReading = false;
   let make: ((name: string) => void) | undefined;
-  const readSoon = () => {
-    if (reading !== undefined) return;
-    reading = Promise.resolve()
-      .then(() => readAll(redis, joined))
+  let isWanted = false;
+  const read = async () => {
+    isReading = true;
+    // What joins while others are read is read after them.
+    while (isWanted) {
+      isWanted = false;
+      // All that join now are read at once.
+      await Promise.resolve();
       // What could not be read is read the next time.
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
+      await readAll(redis, joined).catch(() => undefined);
+    }
+    isReading = false;
+  };
+  const readSoon = () => {
+    isWanted = true;
+    if (!isReading) void read();
+  };
+  const meetUnknown = async () => {
+    if (make === undefined || !redis.isUp()) return;
+    const names = await askRedis(redis, READ_OPEN, { keys: [OPEN], args: [] });
+    for (const name of names.slice(0, -1).map(String)) if (!joined.has(name)) make(name);
+  };
+  const readNamesToo = () => {
+    readSoon();
+    // Names that could not be read are read the next time.
+    meetUnknown().catch(() => undefined);
   };
   redis.listen(TOPIC, (message) => {
     const { from, name, at, news } = messageIn(message);
@@ -227,8 +271,8 @@ export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBr
     if (news.state === "open" && !joined.has(name)) make?.(name);
     joined.get(name)?.learn(at, news);
   });
-  redis.whenUp(readSoon);
-  const timer = setInterval(readSoon, READ_EVERY_MS);
+  redis.whenUp(readNamesToo);
+  const timer = setInterval(readNamesToo, READ_EVERY_MS);
   timer.unref();
   return {
     join(name, breaker) {
@@ -239,6 +283,7 @@ export function sharedBreakers({ redis, node }: SharedBreakersOptions): SharedBr
     },
     onUnknown(listener) {
       make = listener;
+      readNamesToo();
     },
     stop: () => clearInterval(timer),
   };
@@ -251,7 +296,7 @@ async function readAll(redis: Link, joined: ReadonlyMap<string, SharedBreaker>):
   const [nowMs, ...entries] = await askRedis(redis, READ, { keys: all.map(([name]) => keysOf(name)[0]), args: [] });
   for (const [index, [, shared]] of all.entries()) {
     const entry = entryIn(entries[index], Number(nowMs));
-    if (shared.isUntold) shared.tell();
+    if (shared.isUntold) shared.tellAgain();
     else if (entry !== undefined) shared.learn(entry.at, entry.news);
     // Redis was emptied.
     else if ((shared.breaker.openForMs() ?? 0) > 0) shared.tell(true);

@@ -160,6 +160,31 @@ describe.skipIf(!HAS_REDIS)("a breaker on three nodes", () => {
     expect(of(late).waitMs()).toBeLessThanOrEqual(COOLDOWN_MS);
   });
 
+  test("is known to a node that starts later and has not called the model", async () => {
+    const all = await three();
+    await fail(all[0]);
+    await becomes(all[1], "open");
+    // Names that are open no longer are dropped.
+    await redis.ask("ZADD", "sallyport:breakers:open", "1", `${name}/former`);
+    const late = await join();
+    while (late.breakers.stateOf(name, "m") !== "open") await Bun.sleep(5);
+    expect(late.breakers.snapshot().get(name)?.state).toBe("open");
+    expect(await redis.ask("ZRANGE", "sallyport:breakers:open", "0", "-1")).not.toContain(`${name}/former`);
+    of(late).reset();
+    await becomes(all[0], "closed");
+    while (await redis.ask("ZSCORE", "sallyport:breakers:open", `${name}/m`)) await Bun.sleep(5);
+  });
+
+  test("is known to a node that lost its connection and has not called the model", async () => {
+    const all = await three();
+    await redis.kill();
+    await Promise.all(all.map((node) => node.becomes(false)));
+    await fail(all[0]);
+    await redis.start();
+    await Promise.all(all.map((node) => node.becomes(true)));
+    while (all[2].breakers.stateOf(name, "m") !== "open") await Bun.sleep(5);
+  }, 60_000);
+
   test("is each node's own while Redis is gone, and told when it is back empty", async () => {
     const all = await three();
     await fail(all[0]);
