@@ -176,6 +176,19 @@ describe("health", () => {
       await Bun.sleep(5);
     expect(up.received).toHaveLength(0);
   });
+
+  test("a probe whose answer cannot be read is a failed call, and another is made", async () => {
+    const repeated = Promise.withResolvers<void>();
+    let calls = 0;
+    up.answer(() => {
+      if (++calls === 1) return new Response("{", { headers: { "content-type": "application/json" } });
+      repeated.resolve();
+      return chatAnswer({ content: "hello" });
+    });
+    const app = await start({ config: config({ health: { probe: "chat" } }) });
+    await repeated.promise;
+    expect(await read(app, "sallyport_upstream_requests_total", { outcome: "unavailable" })).toBe(1);
+  });
 });
 
 describe("traces", () => {

@@ -7,16 +7,13 @@ import { fold } from "../../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
-import { fetchAnswer } from "../../upstream/ask.ts";
-import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
-import { faultOfAnswer, faultOfReading } from "../rules/policy.ts";
-import { usageOfAnswer, usageRecord } from "../usage/meter.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
+import { wholeAnswer } from "./whole-answer.ts";
 
 export interface ModelCallDeps extends AttemptDeps {
   budgets: Pick<Budgets, "reserve">;
@@ -112,51 +109,14 @@ async function answerOf(
   attempt: RouteAttempt,
   { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
 ): Promise<ModelAnswer> {
-  const startedMs = performance.now();
-  const { provider, route } = attempt;
-  const request = provider.dialect.request(
-    { ...chat, model: route.model },
-    {
-      model: route.model,
-      stream: false,
-      quirks: provider.quirks,
-      supportsReasoning: model.supportsReasoning,
-      maxOutputTokens: model.maxOutputTokens,
-      endUser: deps.endUserOf?.(payer.caller, provider),
-      clientHeaders: {},
-    },
-  );
-  const { text } = await fetchAnswer(provider, request, { clock: deps.clock, signal });
-  const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
-  const failure = events.find((event) => event.type === "error");
-  if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = usageOfAnswer(chat, events);
-  attempt.end({ outcome: "ok", label: "ok", usage });
-  const { caller, requestId, endpoint } = payer;
-  deps.record(
-    usageRecord(
-      { model, route, usage, status: 200, errorCode: null, ttfbMs: null, isCall: true },
-      {
-        requestId,
-        accountId: caller.accountId,
-        keyId: caller.keyId,
-        endpoint,
-        stream: false,
-        startedMs,
-        nowMs: deps.clock.now(),
-      },
-    ),
-  );
+  const { requestId, endpoint, caller } = payer;
+  const { accountId, keyId } = caller;
+  const { events, usage } = await wholeAnswer(deps, attempt, {
+    ...{ chat, model, signal },
+    endUser: deps.endUserOf?.(caller, attempt.provider),
+    row: { requestId, accountId, keyId, endpoint, isCall: true },
+  });
   const choice = fold(events).choices[0];
   const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
   return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
-}
-
-function readEvents<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const fault = faultOfReading(error);
-    throw fault instanceof UpstreamFault ? fault : error;
-  }
 }

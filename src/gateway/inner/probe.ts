@@ -5,11 +5,9 @@ import type { Catalog } from "../../catalog/models.ts";
 import { resolveModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
-import { fetchAnswer } from "../../upstream/ask.ts";
 import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
-import { faultOfAnswer } from "../rules/policy.ts";
-import { usageOfAnswer, usageRecord } from "../usage/meter.ts";
+import { wholeAnswer } from "./whole-answer.ts";
 
 export interface ProbeDeps extends AttemptDeps {
   catalog(): Catalog;
@@ -32,7 +30,11 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
     const found = resolveModel(deps.catalog(), id);
     if (found === undefined) return false;
     const deadlineMs = performance.now() + PROBE_MS;
-    const attempt = (attempt: RouteAttempt) => ask(deps, attempt, { model: found.model, signal });
+    const attempt = async (attempt: RouteAttempt) => {
+      const maxTokens = attempt.provider.dialect.maxTokensMin ?? 1;
+      const row = { requestId: uuid(), accountId: "", keyId: "", endpoint: "probe" };
+      await wholeAnswer(deps, attempt, { chat: { ...QUESTION, maxTokens }, model: found.model, signal, row });
+    };
     await tryRoutes(found.model.routes, deps, {
       signal,
       remainingMs: () => deadlineMs - performance.now(),
@@ -41,43 +43,4 @@ export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSigna
     });
     return true;
   };
-}
-
-async function ask(
-  deps: ProbeDeps,
-  attempt: RouteAttempt,
-  { model, signal }: { model: Catalog["models"][number]; signal: AbortSignal },
-): Promise<void> {
-  const startedMs = performance.now();
-  const { provider, route } = attempt;
-  const maxTokens = provider.dialect.maxTokensMin ?? 1;
-  const chat: ChatRequest = { ...QUESTION, model: route.model, maxTokens };
-  const request = provider.dialect.request(chat, {
-    model: route.model,
-    stream: false,
-    quirks: provider.quirks,
-    supportsReasoning: model.supportsReasoning,
-    maxOutputTokens: model.maxOutputTokens,
-    clientHeaders: {},
-  });
-  const { text } = await fetchAnswer(provider, request, { clock: deps.clock, signal });
-  const events = provider.dialect.events(JSON.parse(text));
-  const failure = events.find((event) => event.type === "error");
-  if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = usageOfAnswer(chat, events);
-  attempt.end({ outcome: "ok", label: "ok", usage });
-  deps.record(
-    usageRecord(
-      { model, route, usage, status: 200, errorCode: null, ttfbMs: null },
-      {
-        requestId: uuid(),
-        accountId: "",
-        keyId: "",
-        endpoint: "probe",
-        stream: false,
-        startedMs,
-        nowMs: deps.clock.now(),
-      },
-    ),
-  );
 }
