@@ -46,14 +46,18 @@ export function configureProvider(config: ProviderConfig): Provider | undefined 
     embedded: embedded !== undefined,
   };
   const cloud = findVendor(config.preset)?.api.cloud;
-  if (cloud !== undefined) return clouds().cloudProvider(config, cloud, provider);
+  if (cloud !== undefined) return clouds()(config, cloud, provider);
   if (name !== "openai-chat" || quirks.responses !== true) return provider;
   const other = cardFor(config.preset, "openai-responses");
   const byResponses = { ...provider, dialect: openaiResponses, card: other };
   return { ...provider, byResponses: { ...byResponses, quirks: { ...other.quirks, ...config.quirks } } };
 }
 
-const clouds = lazily((): typeof import("./clouds/cloud-provider.ts") => require("./clouds/cloud-provider.ts"));
+/** Loaded by the first cloud. */
+const clouds = lazily(() => {
+  const { cloudProvider }: typeof import("./clouds/cloud-provider.ts") = require("./clouds/cloud-provider.ts");
+  return cloudProvider;
+});
 
 /** How calls are sent. What a credential that is more than a key needs is loaded at the first call. */
 function connectionOf({ credentials, timeoutMs }: ProviderConfig): Pick<Provider, "client" | "transport"> {

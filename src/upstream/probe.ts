@@ -44,7 +44,11 @@ export async function probeModelList(provider: ProviderConfig): Promise<Provider
     });
     const limits = { bytesMax: LIST_BYTES_MAX, idleMs: ANSWER_TIMEOUT_MS, signal };
     const body = await readBounded(response, limits).catch(() => "");
-    return withCredential(judge(provider, shown(url), response.status, body), response.status, used.name);
+    return withCredential(
+      judge(provider, shown(url), response.status, countOf(body, configured)),
+      response.status,
+      used.name,
+    );
   } catch (error) {
     const timedOut = error instanceof Error && error.name === "TimeoutError";
     const hint = hintFor(provider.baseUrl);
@@ -94,7 +98,7 @@ function judge(
   { name, preset, apiKeys, baseUrl }: ProviderConfig,
   url: string,
   status: number,
-  body: string,
+  count: number | undefined,
 ): ProviderProbe {
   if (status === 401 || status === 403) {
     const variable = preset === undefined ? undefined : findPreset(preset)?.variable;
@@ -110,7 +114,6 @@ function judge(
     };
   }
   if (status !== 200) return { status: "failed", message: `${url} answers ${status}${hintFor(baseUrl, ".")}` };
-  const count = countModels(body);
   if (count === undefined)
     return { status: "failed", message: `${url} returns no model list: is base_url correct?${hintFor(baseUrl)}` };
   return { status: "ok", message: `${url} lists ${count} model${count === 1 ? "" : "s"}`, models: count };
@@ -120,6 +123,16 @@ function judge(
 function credentials(provider: ProviderConfig, configured: Provider | undefined): Record<string, string> {
   const card = configured?.card ?? decisionCard(provider.preset ?? provider.kind, "openai-chat");
   return card.headers(provider.apiKeys[0] ?? "");
+}
+
+/** A cloud's list may have another form than the usual ones. */
+function countOf(body: string, configured: Provider | undefined): number | undefined {
+  if (configured?.forModel === undefined || configured.card.parseModels === undefined) return countModels(body);
+  try {
+    return configured.card.parseModels(JSON.parse(body)).length;
+  } catch {
+    return undefined;
+  }
 }
 
 function countModels(body: string): number | undefined {
