@@ -37,6 +37,7 @@ export const PATHS: PathRules = {
     "X-RateLimit-Reset",
     "x-sallyport-model",
     "x-sallyport-route",
+    "x-sallyport-cost",
     "x-sallyport-calibration",
     "x-sallyport-label-mass",
     "x-sallyport-prior-calls",

@@ -17,6 +17,7 @@ export async function loadMetadata(): Promise<MetadataLookup> {
   const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map((vendor) => ({
     url: new RegExp(`^${vendor.url}`),
     models: vendor.models,
+    billing: vendor.billing === undefined ? {} : { billing: vendor.billing },
     limits: limitsByName(vendor.limits),
     siblings: siblingLookup(Object.entries(vendor.limits), ([context, output]) => context + output),
   }));
@@ -27,10 +28,10 @@ export async function loadMetadata(): Promise<MetadataLookup> {
     const id = model.replace(/^models\//, "").toLowerCase();
     const priced = vendor.models.find(({ match }) => matches(match, id));
     const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
-    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices };
+    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices, ...vendor.billing };
     const inferred = inferredFrom(vendor.siblings, id);
     if (priced === undefined && inferred === undefined) return undefined;
-    return { contextLength: priced?.context, prices: priced?.prices, inferred };
+    return { contextLength: priced?.context, prices: priced?.prices, inferred, ...vendor.billing };
   };
 }
 

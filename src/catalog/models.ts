@@ -6,7 +6,7 @@ import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { ProviderKind } from "../vendors/protocols.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { isModelKind, KINDS } from "./kinds.ts";
-import type { Prices } from "./prices.ts";
+import { type Billing, type Prices, withBilling } from "./prices.ts";
 import { isTierId } from "./tiers.ts";
 
 /** Limits and abilities of a model that nobody states, as its newest known sibling has them: shown, never enforced. */
@@ -21,6 +21,8 @@ export interface InferredFacts {
 /** Public metadata of a model. */
 export interface PublicFacts extends ModelFacts {
   readonly inferred?: InferredFacts | undefined;
+  /** What the vendor bills beside tokens. */
+  readonly billing?: Billing | undefined;
 }
 
 /** The metadata of a model; absent means unknown. */
@@ -288,7 +290,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     known,
     largestContext: entry.contextLength ?? largestContext(routes, contextLength, sources),
     inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
-    prices: pick("prices"),
+    prices: withBilling(pick("prices"), published?.billing),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
     routes,
   };

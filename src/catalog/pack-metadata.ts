@@ -7,7 +7,7 @@ import { MODEL_CONFIGS } from "llm-zoo";
 import { CALLABLE } from "../vendors/look-up.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
 import type { PublicFigures } from "../vendors/vendor.ts";
-import type { PriceRow, Prices } from "./prices.ts";
+import type { Billing, PriceRow, Prices } from "./prices.ts";
 
 /** How a package matches a model's id. */
 export type Match = MatchLogic;
@@ -19,6 +19,7 @@ export type PackedLimits = readonly [context: number, output: number, tools: 0 |
 export interface PackedVendor {
   /** Source of a regular expression on the base URL. */
   readonly url: string;
+  readonly billing?: Billing | undefined;
   readonly models: readonly {
     readonly match: Match;
     readonly prices?: Prices | undefined;
@@ -33,7 +34,7 @@ export function packMetadata(): string {
   return JSON.stringify(CALLABLE.flatMap(({ api }) => (api.figures === undefined ? [] : [packVendor(api.figures)])));
 }
 
-function packVendor({ prices, limits = "", newer = [] }: PublicFigures): PackedVendor {
+function packVendor({ prices, limits = "", billing, newer = [] }: PublicFigures): PackedVendor {
   const provider = findProvider({ providerId: prices });
   if (provider === undefined) throw new Error(`The price package has no vendor ${prices}.`);
   const models = provider.models.map((model) => {
@@ -58,6 +59,7 @@ function packVendor({ prices, limits = "", newer = [] }: PublicFigures): PackedV
   });
   return {
     url: provider.api_pattern,
+    billing,
     models: [...models, ...own],
     limits: { ...Object.fromEntries(ownLimits), ...limitsOf(limits) },
   };

@@ -14,8 +14,14 @@ export interface Usage {
   /** The part of `cacheWriteTokens` that is kept for an hour, which costs more. */
   cacheWriteHourTokens?: number;
   reasoningTokens?: number;
+  /** Web searches that the provider ran. Absent: none. */
+  searches?: number;
+  /** The service tier or speed that the answer names, such as `priority` or `fast`. Absent: the ordinary one. */
+  service?: string;
   /** True if output followed the report, so that it does not include all output. Only in reports, never in settled usage. */
   partial?: boolean;
+  /** What the answer costs in US dollars, for clients that ask for it. Only in settled usage. */
+  costUsd?: number;
   /** True if we counted because the upstream did not report. */
   estimated?: boolean;
 }

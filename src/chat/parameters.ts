@@ -8,6 +8,7 @@ type Other =
   | "messages"
   | "stream"
   | "includeUsage"
+  | "includeCost"
   | "tools"
   | "toolChoice"
   | "responseFormat"

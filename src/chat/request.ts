@@ -192,6 +192,8 @@ export interface ChatRequest {
   stream: boolean;
   /** Whether the client wants usage in its stream; upstreams are always asked for it. */
   includeUsage: boolean;
+  /** Whether the usage of the answer states its cost. */
+  includeCost?: true;
   tools: Tool[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: boolean;

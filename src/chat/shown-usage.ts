@@ -29,6 +29,7 @@ export function shownUsage(raw: unknown, usage: Usage, format: UsageFormat): Loo
   const isSame = (name: string) => given[name] === own[name];
   const isSameOrAbsent = (name: string) => given[name] == null || given[name] === (own[name] ?? 0);
   if (
+    usage.costUsd === undefined &&
     kept === given &&
     format.totals.every(isSame) &&
     (format.figures ?? []).every(isSameOrAbsent) &&

@@ -28,6 +28,26 @@ export interface ReportedUsage {
   /** The part of `cacheWrite` that is kept for an hour. */
   cacheWriteHour?: unknown;
   reasoning?: unknown;
+  /** Web searches that the provider ran. */
+  searches?: unknown;
+  /** The service tier or speed. */
+  service?: unknown;
+}
+
+/** No answer has as many searches; larger figures are invalid. */
+const SEARCHES_MAX = 10_000;
+/** Words for what costs the ordinary price. */
+const ORDINARY = /^(?:default|auto|standard|ordinary|normal|scale|on_demand|unspecified)?$/;
+const SERVICE_WORD = /^[a-z0-9_-]{1,40}$/;
+
+/**
+ * The name of a service tier or speed in small letters; undefined for ordinary ones and for anything that is no name. Google writes
+ * them with prefixes (`SERVICE_TIER_PRIORITY`, `ON_DEMAND_FLEX`).
+ */
+export function serviceName(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const name = value.toLowerCase().replace(/^(?:service_tier_|on_demand_)/, "");
+  return SERVICE_WORD.test(name) && !ORDINARY.test(name) ? name : undefined;
 }
 
 /**
@@ -46,6 +66,10 @@ export function reportedUsage(reported: ReportedUsage): Usage | undefined {
   if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
   if (cacheWriteHourTokens) usage.cacheWriteHourTokens = cacheWriteHourTokens;
   if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
+  const searches = tokenCount(reported.searches);
+  if (searches !== undefined && searches > 0 && searches <= SEARCHES_MAX) usage.searches = searches;
+  const service = serviceName(reported.service);
+  if (service !== undefined) usage.service = service;
   return usage;
 }
 
@@ -56,6 +80,8 @@ export function laterUsage(known: Usage | undefined, later: Usage | undefined): 
   const output = later.outputTokens > 0 ? later : known;
   const { inputTokens, cachedTokens, cacheWriteTokens, cacheWriteHourTokens } = input;
   const { outputTokens, reasoningTokens, partial } = output;
+  const searches = later.searches ?? known.searches;
+  const service = later.service ?? known.service;
   return {
     inputTokens,
     outputTokens,
@@ -63,6 +89,8 @@ export function laterUsage(known: Usage | undefined, later: Usage | undefined): 
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
     ...(cacheWriteHourTokens === undefined ? {} : { cacheWriteHourTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(searches === undefined ? {} : { searches }),
+    ...(service === undefined ? {} : { service }),
     ...(partial === undefined ? {} : { partial }),
   };
 }

@@ -52,6 +52,16 @@ const Prices = entry("US dollars per million tokens. Absent: the vendor's public
   cache_write_1h: optional(
     number("Input tokens written to a cache for an hour. Absent: twice the price of input, as at Anthropic.", 0, PRICE),
   ),
+  services: optional(
+    map(
+      "By service tier or speed, as the answer names it (priority, flex, fast): the factor on the prices of tokens. Absent: the vendor's public factors. Others cost the ordinary price.",
+      number("The factor.", 1, { minimum: 0, maximum: 1000 }),
+    ),
+  ),
+  per_search: optional(
+    number("US dollars for a web search that the provider runs. Absent: the vendor's public price.", 0, PRICE),
+  ),
+  per_request: optional(number("US dollars for a request, whatever it contains.", 0, PRICE)),
   per_minute: optional(number("US dollars for a minute of audio.", 0, PRICE)),
   per_image: optional(number("US dollars for an image.", 0, PRICE)),
   per_million_characters: optional(number("US dollars per million characters of text that is spoken.", 0, PRICE)),

@@ -167,6 +167,11 @@ export const anthropic: Vendor = {
         supportsReasoning: "capabilities.thinking.supported",
       },
     },
-    figures: { prices: "anthropic", limits: "anthropic" },
+    figures: {
+      prices: "anthropic",
+      limits: "anthropic",
+      // platform.claude.com/docs/en/build-with-claude/fast-mode and /about-claude/pricing, 2026-11.
+      billing: { services: { fast: 2 }, perSearch: 0.01 },
+    },
   },
 };

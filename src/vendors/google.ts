@@ -151,6 +151,11 @@ export const google: Vendor = {
         embedding: { member: "supportedGenerationMethods", word: "embedContent" },
       },
     },
-    figures: { prices: "google", limits: "google" },
+    figures: {
+      prices: "google",
+      limits: "google",
+      // ai.google.dev/gemini-api/docs/optimization ("75% to 100% more" for priority) and /pricing, 2026-11.
+      billing: { services: { priority: 2, flex: 0.5 }, perSearch: 0.014 },
+    },
   },
 };

@@ -259,6 +259,8 @@ export const openai = {
     figures: {
       prices: "openai",
       limits: "openai",
+      // developers.openai.com/api/docs/pricing, 2026-11.
+      billing: { services: { priority: 2, fast: 2, flex: 0.5, batch: 0.5 }, perSearch: 0.01 },
       newer: [
         {
           id: "gpt-6.1-sol",

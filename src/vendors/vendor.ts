@@ -90,6 +90,13 @@ export interface PublicFigures {
   readonly prices: string;
   /** The owner whose models are looked up in the package of limits; `everyone`: an aggregator that serves all owners' models. */
   readonly limits?: string | { readonly everyone: true };
+  /** What it bills beside tokens, with a source and a date in a comment. */
+  readonly billing?: {
+    /** By service tier or speed, as answers name it: the factor on the prices of tokens. */
+    readonly services?: Readonly<Record<string, number>>;
+    /** US dollars for a web search. */
+    readonly perSearch?: number;
+  };
   /** Models that are newer than the packages, from the vendor's own pages. A package that knows the model takes precedence. */
   readonly newer?: readonly NewerModel[];
 }

@@ -32,7 +32,8 @@ export const STREAM_OPTIONS_MEMBER = {
 
 /** Read by `wantsUsage`. */
 export const USAGE_MEMBER = {
-  description: "OpenRouter's way to request usage: `{include: true}`.",
+  description:
+    "`{include: true}`, as at OpenRouter: the usage of the answer states its `cost` in US dollars if the prices are known, and streams end with the usage.",
   schema: { type: "object", additionalProperties: true },
 } satisfies BodyMember;
 

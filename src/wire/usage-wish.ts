@@ -1,4 +1,4 @@
-// Whether a client of the OpenAI formats wants usage at the end of a stream.
+// Whether a client wants usage at the end of a stream, and the cost of the answer in it.
 
 import { isRecord } from "../base/json-object.ts";
 import { expectBoolean, expectFields, type Fields, maybe } from "./check.ts";
@@ -11,6 +11,11 @@ const PRESUMES_USAGE = /^ai-sdk\/openrouter\//;
 export function wantsUsage(body: Fields, { userAgent = "" }: DecodeOptions): boolean {
   const options = maybe(body, "stream_options", expectFields);
   const asked = options && maybe(options, "include_usage", expectBoolean, "stream_options");
+  return asked ?? (wantsCost(body) === true || PRESUMES_USAGE.test(userAgent));
+}
+
+/** Whether the cost was requested by OpenRouter's `usage: {include: true}`; undefined if not. */
+export function wantsCost(body: Fields): true | undefined {
   const usage = body["usage"];
-  return asked ?? ((isRecord(usage) && usage["include"] === true) || PRESUMES_USAGE.test(userAgent));
+  return isRecord(usage) && usage["include"] === true ? true : undefined;
 }

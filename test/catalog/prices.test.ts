@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { costMicros } from "../../src/catalog/prices.ts";
+import { costMicros, knownCostMicros, withBilling } from "../../src/catalog/prices.ts";
 
 const PRICES = {
   input: 2,
   output: 10,
   cacheRead: 0.5,
   cacheWrite: 3,
+  services: { priority: 2, flex: 0.5 },
+  perSearch: 0.01,
   tiers: [
     { above: 1000, input: 4, output: 20 },
     { above: 5000, input: 8, output: 40, cacheRead: 1 },
@@ -27,10 +29,52 @@ test.each([
   ["the highest tier that is exceeded", { inputTokens: 6000, outputTokens: 0, cachedTokens: 1000 }, 41_000],
   ["a tier without a cache price charges input", { inputTokens: 2000, outputTokens: 0, cachedTokens: 1000 }, 8000],
   ["more cached than input is no credit", { inputTokens: 10, outputTokens: 0, cachedTokens: 100 }, 50],
+  ["a service tier", { inputTokens: 100, outputTokens: 10, service: "priority" }, 600],
+  ["a service tier for long prompts", { inputTokens: 1001, outputTokens: 1, service: "priority" }, 8048],
+  [
+    "a cheaper service tier, cache included",
+    { inputTokens: 100, outputTokens: 0, cachedTokens: 60, service: "flex" },
+    55,
+  ],
+  ["an unknown service tier", { inputTokens: 100, outputTokens: 10, service: "constructor" }, 300],
+  [
+    "searches, which no service tier makes dearer",
+    { inputTokens: 0, outputTokens: 1, searches: 3, service: "priority" },
+    30_020,
+  ],
   ["nothing", { inputTokens: 0, outputTokens: 0 }, 0],
 ])("%s", (_name, usage, want) => expect(costMicros(PRICES, usage)).toBe(want));
 
-test("unknown prices cost nothing", () => expect(costMicros(undefined, { inputTokens: 9, outputTokens: 9 })).toBe(0));
+const UNIT = { inputTokens: 0, outputTokens: 0 };
+test.each([
+  ["without prices", undefined, { inputTokens: 9, outputTokens: 9 }],
+  ["minutes without a price", { input: 1 }, { ...UNIT, seconds: 60 }],
+  ["images without a price", { input: 1, perMinute: 1 }, { ...UNIT, images: 1 }],
+  ["characters without a price", { input: 1 }, { ...UNIT, characters: 10 }],
+])("%s, the cost is unknown and counts as nothing", (_name, prices, usage) => {
+  expect(knownCostMicros(prices, usage)).toBeUndefined();
+  expect(costMicros(prices, usage)).toBe(0);
+});
+
+test.each([
+  ["minutes", { input: 1, perMinute: 0.006 }, { ...UNIT, seconds: 30 }, 3000],
+  ["images", { input: 0, perImage: 0.04 }, { ...UNIT, images: 2 }, 80_000],
+  ["characters", { input: 0, perMillionCharacters: 15 }, { ...UNIT, characters: 100 }, 1500],
+  ["a request", { input: 0, perRequest: 0.002 }, UNIT, 2000],
+  ["free images", { input: 0, perImage: 0 }, { ...UNIT, images: 2 }, 0],
+  ["images that are counted in tokens", { input: 1 }, { inputTokens: 5, outputTokens: 0, images: 1 }, 5],
+])("%s", (_name, prices, usage, want) => expect(knownCostMicros(prices, usage)).toBe(want));
+
+test("prices take precedence over what the vendor bills", () => {
+  const billing = { services: { priority: 2, flex: 0.5 }, perSearch: 0.01 };
+  expect(withBilling({ input: 1, services: { priority: 3 }, perSearch: 0 }, billing)).toEqual({
+    input: 1,
+    services: { priority: 3, flex: 0.5 },
+    perSearch: 0,
+  });
+  expect(withBilling({ input: 1 }, undefined)).toEqual({ input: 1 });
+  expect(withBilling(undefined, billing)).toBeUndefined();
+});
 
 test("a cost is a whole number, never negative, and grows with the output", () => {
   const tokens = fc.nat(2_000_000);

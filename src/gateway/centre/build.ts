@@ -85,6 +85,8 @@ function relayedRequest(
   const members: Record<string, unknown> = { ...turn.members };
   if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
   if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
+  // The wish for the cost is the gateway's to fulfil, and providers refuse unknown members.
+  if (turn.chat.includeCost === true && provider.quirks.usage_include !== true) members["usage"] = undefined;
   const { text, body } = turn.relayed ?? turn;
   const reasoningRemoved = turn.reasoningRemoved === true;
   return provider.dialect.lossless.request(text, turn.chat, { ...ctx, body, reasoningRemoved }, members);
@@ -137,7 +139,7 @@ export function identityOf(
     createdSeconds: turn.createdSeconds,
     sealed: (value) => deps.sealed(value, provider.minter),
     listener,
-    settle: usageSettler(turn.chat),
+    settle: usageSettler(turn.chat, turn.model.prices),
     tell: (fault) => tellAnswerFault(fault, deps.scrub),
   };
 }

@@ -281,7 +281,7 @@ function settleLive(
   { live, gone, ttfbMs }: { live: StreamedAnswer; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, attempt, turn } = live;
-  const usage = relay.usage ?? usageSettler(turn.chat)(undefined, relay.output);
+  const usage = relay.usage ?? usageSettler(turn.chat, undefined)(undefined, relay.output);
   attempt.end({ ...endOf(relay.fault, gone), usage });
   noteRemovedReasoning(turn, relay.reasoningRemoved);
   if (relay.fault !== undefined) turn.exchange.log["error"] = relay.fault.code;

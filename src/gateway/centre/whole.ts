@@ -14,7 +14,7 @@ import { tryRoutes } from "../calls/attempts.ts";
 import { withinDeadline } from "../calls/request-deadline.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
 import { faultOfAnswer, faultOfReading } from "../rules/policy.ts";
-import { usageOfAnswer } from "../usage/meter.ts";
+import { noteCost, usageOfAnswer } from "../usage/meter.ts";
 import {
   answerCompleted,
   answerSettled,
@@ -85,6 +85,7 @@ async function wholeFrom(
       turn.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
   } else forwardHeaders(turn, provider, asked.headers);
   spend(deps, turn, attempt, { usage, status: 200, errorCode: null, ttfbMs });
+  noteCost(turn.exchange.headers, turn.model.prices, usage);
   let { text } = written;
   if (runs.length > 0) {
     const corrected = await answerCompleted(deps, runs, {
@@ -153,7 +154,7 @@ interface WrittenAnswer {
 function writeWhole(turn: ChatTurn, provider: Provider, { events, lossless, answer }: WholeAnswer): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = usageOfAnswer(turn.chat, events);
+  const usage = usageOfAnswer(turn.chat, events, turn.model.prices);
   if (lossless !== undefined) {
     return { text: lossless, body: () => answer ?? (JSON.parse(lossless) as BodyMembers), usage };
   }

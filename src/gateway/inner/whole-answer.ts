@@ -51,7 +51,7 @@ export async function wholeAnswer(
   const events = readEvents(() => provider.dialect.events(JSON.parse(text)));
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = usageOfAnswer(chat, events);
+  const usage = usageOfAnswer(chat, events, undefined);
   attempt.end({ outcome: "ok", label: "ok", usage });
   const { isCall, ...whose } = row;
   deps.record(

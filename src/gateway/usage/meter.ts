@@ -3,7 +3,7 @@
 import type { FailedRoute } from "../../base/attempt.ts";
 import { lazily } from "../../base/lazily.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
-import { costMicros, type Measured } from "../../catalog/prices.ts";
+import { costMicros, knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { settledUsage } from "../../chat/usage.ts";
@@ -74,16 +74,40 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
 /** Settles the usage of one request, of which the prompt is counted at most once. */
 export type SettleUsage = (told: Usage | undefined, output: OutputText) => Usage;
 
-/** Creates the function that settles the usage of a request (`settledUsage`). */
-export function usageSettler(chat: ChatRequest): SettleUsage {
+/** Creates the function that settles the usage of a request (`settledUsage`), with its cost if the client asked for it. */
+export function usageSettler(chat: ChatRequest, prices: Prices | undefined): SettleUsage {
   const input = lazily(() => countTokens(promptText(chat)) + mediaTokens(chat));
-  return (told, output) => settledUsage(told, { input, output: () => outputTokens(output) });
+  const settle: SettleUsage = (told, output) => settledUsage(told, { input, output: () => outputTokens(output) });
+  return chat.includeCost === true ? (told, output) => withCost(settle(told, output), prices) : settle;
 }
 
+function withCost(usage: Usage, prices: Prices | undefined): Usage {
+  const costUsd = costInUsd(prices, usage);
+  return costUsd === undefined ? usage : { ...usage, costUsd };
+}
+
+const MICROS_PER_USD = 1_000_000;
+
+/** The cost of an answer in US dollars, as in its usage record; undefined if it is unknown. */
+export function costInUsd(prices: Prices | undefined, usage: Measured): number | undefined {
+  const micros = knownCostMicros(prices, usage);
+  return micros === undefined ? undefined : micros / MICROS_PER_USD;
+}
+
+/** States the cost of a whole answer in its header. The answers of one request add up; where one is unknown, there is no header. */
+export function noteCost(headers: Record<string, string>, prices: Prices | undefined, usage: Measured): void {
+  const micros = knownCostMicros(prices, usage);
+  if (micros === undefined) return;
+  const before = Math.round(Number(headers[COST_HEADER] ?? 0) * MICROS_PER_USD);
+  headers[COST_HEADER] = String((before + micros) / MICROS_PER_USD);
+}
+
+const COST_HEADER = "x-sallyport-cost";
+
 /** The settled usage of a whole answer. */
-export function usageOfAnswer(chat: ChatRequest, events: readonly ChatEvent[]): Usage {
+export function usageOfAnswer(chat: ChatRequest, events: readonly ChatEvent[], prices: Prices | undefined): Usage {
   const told = events.findLast((event) => event.type === "finish")?.usage;
-  return usageSettler(chat)(told, writtenOutput(events));
+  return usageSettler(chat, prices)(told, writtenOutput(events));
 }
 
 /** The tokens of an answer. Text that was not kept is extrapolated. */

@@ -4,6 +4,7 @@ import type { CatalogModel } from "../../catalog/models.ts";
 import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts";
 import { asksForLongCache } from "../../chat/cache-marks.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
+import { serviceName } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { asksForLargerContext } from "../rules/context-window.ts";
 import type { Defaults } from "../rules/policy.ts";
@@ -31,14 +32,23 @@ export function worstCaseMicros(
   const most = asksForLargerContext(betas) ? undefined : largestContext;
   const inputTokens = Math.min(worstInputTokens(chat), most ?? Number.POSITIVE_INFINITY);
   const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
-  return worstCostMicros(prices, { inputTokens, outputTokens }, { forHour: asksForLongCache(chat) });
+  const service = serviceName(chat.serviceTier) ?? serviceName(chat.extra["speed"]);
+  return worstCostMicros(prices, { inputTokens, outputTokens }, { forHour: asksForLongCache(chat), service });
 }
 
-/** The maximum cost of these tokens, if all were read again or all were written to a cache; `forHour`: to one that is kept longer. */
-export function worstCostMicros(prices: Prices, usage: Measured, { forHour = false } = {}): number {
+/**
+ * The maximum cost of these tokens, if all were read again or all were written to a cache; `forHour`: to one that is kept longer.
+ * `service`: the service tier or speed that the request names, which the provider may or may not grant.
+ */
+export function worstCostMicros(
+  prices: Prices,
+  usage: Measured,
+  { forHour = false, service }: { forHour?: boolean; service?: string | undefined } = {},
+): number {
   const written = { ...usage, cacheWriteTokens: usage.inputTokens };
   const all = [usage, written, ...(forHour ? [{ ...written, cacheWriteHourTokens: usage.inputTokens }] : [])];
-  return Math.max(...all.map((each) => costMicros(prices, each)));
+  const served = service === undefined ? [] : all.map((each) => ({ ...each, service }));
+  return Math.max(...[...all, ...served].map((each) => costMicros(prices, each)));
 }
 
 function worstInputTokens(chat: ChatRequest): number {

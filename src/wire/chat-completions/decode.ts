@@ -19,7 +19,7 @@ import type {
 import * as check from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
 import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
-import { wantsUsage } from "../usage-wish.ts";
+import { wantsCost, wantsUsage } from "../usage-wish.ts";
 import { CHAT_ORIGIN, readCallSeal, readReasoning } from "./details.ts";
 import { CHAT_FIELDS } from "./fields.ts";
 import { toolChoiceOf, toolsOf } from "./tools.ts";
@@ -46,7 +46,7 @@ export function decodeChatCompletions(body: check.Fields, headers: DecodeOptions
       ...check.remaining(body, CHAT_FIELDS.known),
       ...check.given({ response_format: responseFormat ? undefined : body["response_format"] }),
     },
-    ...check.given({ toolChoice: toolChoiceOf(body), responseFormat }),
+    ...check.given({ toolChoice: toolChoiceOf(body), responseFormat, includeCost: wantsCost(body) }),
     ...read,
   };
 }

@@ -145,6 +145,7 @@ function encodeUsage(usage: Usage): Json {
       ...(usage.cacheWriteTokens ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }
 

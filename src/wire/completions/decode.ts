@@ -4,7 +4,7 @@
 import type { ChatRequest } from "../../chat/request.ts";
 import * as check from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
-import { wantsUsage } from "../usage-wish.ts";
+import { wantsCost, wantsUsage } from "../usage-wish.ts";
 import { COMPLETIONS_FIELDS } from "./fields.ts";
 
 /** Reads the body of `POST /v1/completions`, with one prompt. */
@@ -19,6 +19,7 @@ export function decodeCompletions(body: check.Fields, headers: DecodeOptions = {
     messages: [{ role: "user", content: [{ type: "text", text: prompt }] }],
     stream: check.maybe(body, "stream", check.expectBoolean) ?? false,
     includeUsage: wantsUsage(body, headers),
+    ...check.given({ includeCost: wantsCost(body) }),
     tools: [],
     ...COMPLETIONS_FIELDS.read(body),
     extra: check.remaining(body, COMPLETIONS_FIELDS.known),

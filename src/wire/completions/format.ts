@@ -89,6 +89,7 @@ function usageMembers(usage: Usage | undefined): Json {
       prompt_tokens_details: usage?.cachedTokens === undefined ? undefined : { cached_tokens: usage.cachedTokens },
       completion_tokens_details:
         usage?.reasoningTokens === undefined ? undefined : { reasoning_tokens: usage.reasoningTokens },
+      cost: usage?.costUsd,
     }),
   };
 }

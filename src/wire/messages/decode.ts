@@ -5,6 +5,7 @@ import { withDirections } from "../../chat/directions.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat, ToolChoice } from "../../chat/request.ts";
 import * as check from "../check.ts";
 import type { DecodeOptions } from "../format.ts";
+import { wantsCost } from "../usage-wish.ts";
 import { readAssistant, readSystem, readUser } from "./blocks.ts";
 import { MessageDirections } from "./directions.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
@@ -29,6 +30,7 @@ export function decodeCountTokens(body: check.Fields, options: DecodeOptions): C
     ...check.given({
       toolChoice: choice === undefined ? undefined : readToolChoice(choice, "tool_choice"),
       responseFormat: readFormat(body),
+      includeCost: wantsCost(body),
     }),
     ...MESSAGES_FIELDS.read(body),
     extra: check.remaining(body, MESSAGES_FIELDS.known),

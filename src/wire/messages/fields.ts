@@ -2,7 +2,7 @@
 
 import { expectBoolean, expectFields, expectInteger, expectString, type Fields, maybe, need } from "../check.ts";
 import { field, firstOf, formatFields } from "../fields.ts";
-import { MODEL_MEMBER, STREAM_MEMBER, TOP_P_FIELD, threadFields } from "../shared-fields.ts";
+import { MODEL_MEMBER, STREAM_MEMBER, TOP_P_FIELD, threadFields, USAGE_MEMBER } from "../shared-fields.ts";
 import { aBoolean, aNumber, anInteger, anObject, aString, aText, strings } from "../values.ts";
 
 const expectBudget = expectInteger(1);
@@ -62,6 +62,7 @@ export const MESSAGES_FIELDS = formatFields({
       watched: true,
     },
     stream: STREAM_MEMBER,
+    usage: USAGE_MEMBER,
     output_config: {
       description: "Settings of the answer: `effort`, and `format` with a JSON Schema.",
       schema: { ...anObject.schema, properties: { format } },

@@ -71,6 +71,7 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
     ...given({
       output_tokens_details:
         usage?.reasoningTokens === undefined ? undefined : { thinking_tokens: usage.reasoningTokens },
+      cost: usage?.costUsd,
     }),
   };
 }

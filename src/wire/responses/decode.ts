@@ -3,6 +3,7 @@
 import { withDirections } from "../../chat/directions.ts";
 import type { ChatMessage, ChatRequest } from "../../chat/request.ts";
 import * as check from "../check.ts";
+import { wantsCost } from "../usage-wish.ts";
 import { conversationIdOf } from "./conversation.ts";
 import { INCLUDE_LOGPROBS, includeOf, RESPONSES_FIELDS } from "./fields.ts";
 import { readInput } from "./items.ts";
@@ -36,7 +37,7 @@ export function decodeResponses(body: check.Fields): ChatRequest {
     stream: check.maybe(body, "stream", check.expectBoolean) ?? false,
     includeUsage: true,
     tools: [],
-    ...check.given({ toolChoice, responseFormat: readTextFormat(body) }),
+    ...check.given({ toolChoice, responseFormat: readTextFormat(body), includeCost: wantsCost(body) }),
     ...RESPONSES_FIELDS.read(body),
     extra,
   };

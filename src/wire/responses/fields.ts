@@ -11,6 +11,7 @@ import {
   TEMPERATURE_FIELD,
   THREAD_FIELDS,
   TOP_P_FIELD,
+  USAGE_MEMBER,
 } from "../shared-fields.ts";
 import { aBoolean, anInteger, anObject, aString, aText, strings } from "../values.ts";
 
@@ -37,6 +38,7 @@ export const RESPONSES_FIELDS = formatFields({
       schema: { anyOf: [aString.schema, { type: "null" }] },
     },
     stream: STREAM_MEMBER,
+    usage: USAGE_MEMBER,
     tools: {
       description: "The tools that the model may call: functions, custom tools, and tools that the provider runs.",
       schema: {

@@ -73,6 +73,7 @@ function usageMembers(usage: Usage): ResponsesItem {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: usage.inputTokens + usage.outputTokens,
+    ...given({ cost: usage.costUsd }),
   };
 }
 

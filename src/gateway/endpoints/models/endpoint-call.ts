@@ -14,11 +14,12 @@ import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import { readAnswer, readAnswerBytes } from "../../../upstream/read-answer.ts";
 import { PROTOCOLS } from "../../../vendors/protocols.ts";
+import { wantsCost } from "../../../wire/usage-wish.ts";
 import type { RequestDeadline } from "../../calls/request-deadline.ts";
 import type { RouteAttempt } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../rules/policy.ts";
-import { usageRecord } from "../../usage/meter.ts";
+import { costInUsd, noteCost, usageRecord } from "../../usage/meter.ts";
 import { relayAnswer } from "./endpoint-relay.ts";
 import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
 
@@ -56,7 +57,7 @@ async function answerOf(
   const { provider, route } = attempt;
   const words = formatConversion(endpoint, provider);
   const path = words?.path(route.model) ?? endpoint.upstreamPath;
-  const members = { model: route.model, ...endUserOf(deps, asked, provider) };
+  const members = { model: route.model, ...endUserOf(deps, asked, provider), ...withoutWish(asked.body) };
   const body = upload === undefined ? bodyFor(asked, words, members) : "";
   const call = { path, headers: {}, body, dropped: [] };
   const response = await openAnswer(provider, call, {
@@ -99,6 +100,11 @@ function endUserOf(deps: EndpointDeps, { endpoint, caller, body }: Asked, provid
   return openaiEndUser(body, { quirks: provider.quirks, endUser: deps.endUserOf(caller, provider) });
 }
 
+/** Takes the wish for the cost out of a body, since providers refuse unknown members. */
+function withoutWish(body: JsonObject): { usage?: undefined } {
+  return wantsCost(body) === true ? { usage: undefined } : {};
+}
+
 type UploadBody = ReturnType<Upload["body"]>;
 
 /** Wraps an upload so that each piece restarts the deadline. The time for the answer thus begins when everything was sent. */
@@ -125,6 +131,7 @@ function settleCall(
   const { route } = attempt;
   attempt.end({ outcome: OUTCOMES[label], label, usage });
   exchange.headers["x-sallyport-route"] = headerText(`${route.provider}/${route.model}`);
+  if (!exchange.streaming) noteCost(exchange.headers, model.prices, usage);
   exchange.recorded = true;
   Object.assign(exchange.log, {
     ...{ input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, provider: route.provider },
@@ -206,11 +213,13 @@ function withEdits(bytes: Uint8Array, edits: { from: number; to: number; text: s
 }
 
 /** The settled usage of an answer, and the usage object for the client; undefined if there is none. */
-function usageOf({ endpoint, measured, model }: Asked, read: JsonObject): { usage: Measured; shown: unknown } {
+function usageOf({ endpoint, measured, model, body }: Asked, read: JsonObject): { usage: Measured; shown: unknown } {
   const text = endpoint.wrote?.(read) ?? "";
   const usage = settledMeasure(endpoint.usage(read), { measured, text, prices: model.prices });
   const raw = read["usage"];
-  return { usage, shown: raw == null && !endpoint.addsUsage ? raw : endpoint.shownUsage(raw, usage) };
+  const shown = raw == null && !endpoint.addsUsage ? raw : endpoint.shownUsage(raw, usage);
+  const cost = wantsCost(body) === true ? costInUsd(model.prices, usage) : undefined;
+  return { usage, shown: cost === undefined ? shown : { ...(isRecord(shown) ? shown : {}), cost } };
 }
 
 /** Reads an answer, and the text of it for the client. Throws `UpstreamFault`. */

@@ -68,6 +68,7 @@ class StreamReader implements ReportReader {
 class Findings {
   #figures: Members | undefined;
   #model: string | undefined;
+  #service: unknown;
 
   look(text: string): void {
     if (!/usage/i.test(text)) return;
@@ -76,6 +77,7 @@ class Findings {
     for (const place of [body, membersOf(body?.["response"]), membersOf(body?.["message"])]) {
       const figures = membersOf(place?.["usage"]) ?? membersOf(place?.["usageMetadata"]);
       if (figures !== undefined) this.#figures = { ...this.#figures, ...withoutNulls(figures) };
+      if (figures !== undefined) this.#service = place?.["service_tier"] ?? this.#service;
       const model = place?.["model"] ?? place?.["modelVersion"];
       if (typeof model === "string" && model.length <= 200) this.#model = model;
     }
@@ -83,12 +85,12 @@ class Findings {
 
   reported(): Reported | undefined {
     if (this.#figures === undefined) return undefined;
-    const usage = usageOf(this.#figures);
+    const usage = usageOf(this.#figures, this.#service);
     return usage && { model: this.#model, usage };
   }
 }
 
-function usageOf(figures: Members): Usage | undefined {
+function usageOf(figures: Members, tier: unknown): Usage | undefined {
   const inner = (name: string, member: string) => membersOf(figures[name])?.[member];
   const cacheRead = figures["cache_read_input_tokens"];
   const cacheWrite = figures["cache_creation_input_tokens"];
@@ -105,7 +107,14 @@ function usageOf(figures: Members): Usage | undefined {
       inner("prompt_tokens_details", "cached_tokens") ??
       inner("input_tokens_details", "cached_tokens") ??
       figures["cachedContentTokenCount"],
-    cacheWrite,
+    cacheWrite:
+      cacheWrite ??
+      inner("prompt_tokens_details", "cache_write_tokens") ??
+      inner("input_tokens_details", "cache_write_tokens"),
+    cacheWriteHour: inner("cache_creation", "ephemeral_1h_input_tokens"),
+    searches: inner("server_tool_use", "web_search_requests"),
+    // Anthropic's service tiers are bought in advance, so that only the speed changes the price.
+    service: figures["speed"] ?? tier ?? figures["serviceTier"] ?? figures["trafficType"],
     reasoning:
       thoughts ??
       inner("completion_tokens_details", "reasoning_tokens") ??

@@ -137,7 +137,9 @@ export class AnthropicRelay implements FrameRelay {
         const message = asRecord(event["message"]);
         const told = this.#figures.addFirst(message["usage"]);
         this.#usage.tell(told && { ...told, outputTokens: 0 });
-        const usage = shownUsage(message["usage"], this.#identity.settle(told, this.#output), MESSAGE_USAGE);
+        // The cost is known at the end.
+        const { costUsd: _early, ...settled } = this.#identity.settle(told, this.#output);
+        const usage = shownUsage(message["usage"], settled, MESSAGE_USAGE);
         const ours = { ...answerNames(message, this.#identity), ...(usage === message["usage"] ? {} : { usage }) };
         return withData(text, frame.data, spliceInside(frame.data, "message", ours));
       }

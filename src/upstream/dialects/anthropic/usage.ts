@@ -56,6 +56,9 @@ export function anthropicUsage(raw: Loose): Usage | undefined {
     cacheWrite,
     cacheWriteHour: tokenSum(...parts.map((part) => asRecord(part["cache_creation"])["ephemeral_1h_input_tokens"])),
     reasoning: asRecord(raw["output_tokens_details"])["thinking_tokens"],
+    searches: asRecord(raw["server_tool_use"])["web_search_requests"],
+    // Its service tiers are bought in advance, so that only the speed changes the price.
+    service: raw["speed"],
   });
 }
 
@@ -74,6 +77,7 @@ export function plainAnthropicUsage(usage: Usage): Loose {
     ...(cacheWriteTokens === undefined ? {} : { cache_creation_input_tokens: cacheWriteTokens }),
     ...(cachedTokens === undefined ? {} : { cache_read_input_tokens: cachedTokens }),
     output_tokens: outputTokens,
+    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }
 

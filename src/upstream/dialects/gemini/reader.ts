@@ -97,7 +97,7 @@ export class GeminiReader implements EventReader {
       return;
     }
     const raw = chunk["usageMetadata"];
-    this.#told.tell(geminiUsage(asRecord(raw)), raw);
+    this.#told.tell(geminiUsage(asRecord(raw), chunk["candidates"]), raw);
     const feedback = asRecord(chunk["promptFeedback"]);
     this.#blocked ??= asText(feedback["blockReason"]);
     this.#blockMessage ??= asText(feedback["blockReasonMessage"]);
@@ -222,8 +222,19 @@ export function geminiEvents(body: unknown): ChatEvent[] {
   return out;
 }
 
-/** Reads Gemini's usage. It counts thoughts apart from the answer; in the neutral form, the output includes both. */
-export function geminiUsage(raw: Loose): Usage | undefined {
+/** The searches on which the candidates of a chunk are grounded. */
+function searchesIn(candidates: unknown): number {
+  let count = 0;
+  for (const candidate of asList(candidates))
+    count += asList(asRecord(asRecord(candidate)["groundingMetadata"])["webSearchQueries"]).length;
+  return count;
+}
+
+/**
+ * Reads Gemini's usage. It counts thoughts apart from the answer; in the neutral form, the output includes both. `candidates`: those of
+ * the same chunk, which list searches.
+ */
+export function geminiUsage(raw: Loose, candidates?: unknown): Usage | undefined {
   const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } = raw;
   const input = tokenSum(promptTokenCount, toolUsePromptTokenCount);
   // A total that excludes the thoughts says that there were none, or that the candidates include them.
@@ -233,6 +244,8 @@ export function geminiUsage(raw: Loose): Usage | undefined {
     output: isInside ? candidatesTokenCount : tokenSum(candidatesTokenCount, thoughtsTokenCount),
     cached: raw["cachedContentTokenCount"],
     reasoning: thoughtsTokenCount,
+    searches: searchesIn(candidates),
+    service: raw["serviceTier"] ?? raw["trafficType"],
   });
 }
 

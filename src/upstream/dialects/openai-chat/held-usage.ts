@@ -26,7 +26,7 @@ export class HeldUsage extends RelayedUsage {
   take(data: string, chunk: Readonly<Json>, isAlone: boolean): Json | undefined {
     const { id, model, includeUsage } = this.#identity;
     const members: Json = { id, model };
-    for (const raw of usagesIn(chunk)) this.tell(openaiUsage(raw), raw);
+    for (const raw of usagesIn(chunk)) this.tell(openaiUsage(raw, chunk), raw);
     const { x_groq: groq, usage } = chunk;
     if (isRecord(groq) && !isSaneUsage(groq["usage"])) members["x_groq"] = { ...groq, usage: undefined };
     if (usage != null && isAlone) {

@@ -83,7 +83,7 @@ export class OpenaiChatReader implements EventReader {
     }
     this.#start(chunk, out);
     const reports = usagesIn(chunk);
-    for (const raw of reports) this.#told.tell(openaiUsage(raw), raw);
+    for (const raw of reports) this.#told.tell(openaiUsage(raw, chunk), raw);
     const from = out.length;
     const choices = Array.isArray(chunk["choices"]) ? chunk["choices"] : [];
     for (let at = 0; at < choices.length; at++) {

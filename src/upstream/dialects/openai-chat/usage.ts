@@ -29,10 +29,11 @@ const NONE: readonly Json[] = [];
 
 /**
  * Reads usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if nothing
- * is reported.
+ * is reported. `chunk`: the object that it stands in, which names the service tier.
  */
-export function openaiUsage(value: unknown): Usage | undefined {
+export function openaiUsage(value: unknown, chunk: Json = {}): Usage | undefined {
   if (!isRecord(value)) return undefined;
+  const serverTools = isRecord(value["server_tool_use"]) ? value["server_tool_use"] : {};
   const inputDetails = isRecord(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
   const outputDetails = isRecord(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
   const reasoning = outputDetails["reasoning_tokens"];
@@ -42,6 +43,8 @@ export function openaiUsage(value: unknown): Usage | undefined {
     cached: inputDetails["cached_tokens"] ?? value["prompt_cache_hit_tokens"],
     cacheWrite: inputDetails["cache_write_tokens"],
     reasoning,
+    searches: serverTools["web_search_requests"] ?? value["num_search_queries"],
+    service: chunk["service_tier"],
   });
 }
 
@@ -67,12 +70,13 @@ export function plainChatUsage(usage: Usage): Record<string, unknown> {
     total_tokens: inputTokens + outputTokens,
     ...(Object.keys(cached).length === 0 ? {} : { prompt_tokens_details: cached }),
     ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }
 
 /** The format of usage in chat completions. */
 export const CHAT_USAGE: UsageFormat = {
-  read: openaiUsage,
+  read: (raw) => openaiUsage(raw),
   write: plainChatUsage,
   totals: ["prompt_tokens", "completion_tokens", "total_tokens"],
   inputParts: ["prompt_tokens_details", "prompt_cache_hit_tokens", "prompt_cache_miss_tokens"],

@@ -188,7 +188,7 @@ export class ResponsesReader implements EventReader {
 
   #finish(response: Loose, ending: string, sink: Sink): void {
     this.#start(response, sink.out);
-    this.#told.tell(responsesUsage(response["usage"]), response["usage"]);
+    this.#told.tell(responsesUsage(response["usage"], response), response["usage"]);
     // If the last event has the wrong name, the status decides.
     const status = asText(response["status"]) ?? ending;
     if (status === "failed" || ending === "failed") {
@@ -263,8 +263,17 @@ export function removedReasoning(response: Loose): number {
   }).length;
 }
 
-/** Reads usage as the Responses API writes it; undefined if nothing is reported. */
-export function responsesUsage(value: unknown): Usage | undefined {
+/** Whether an item is a search, rather than the opening of a page that was found, which is not billed. */
+function isSearch(value: unknown): boolean {
+  const { type, action } = asRecord(value);
+  return type === "web_search_call" && (asRecord(action)["type"] ?? "search") === "search";
+}
+
+/**
+ * Reads usage as the Responses API writes it; undefined if nothing is reported. `response`: the object that it stands in, which names
+ * the service tier and holds the searches.
+ */
+export function responsesUsage(value: unknown, response: Loose = {}): Usage | undefined {
   const usage = asRecord(value);
   const details = asRecord(usage["input_tokens_details"]);
   return reportedUsage({
@@ -273,6 +282,8 @@ export function responsesUsage(value: unknown): Usage | undefined {
     cached: details["cached_tokens"],
     cacheWrite: details["cache_write_tokens"],
     reasoning: asRecord(usage["output_tokens_details"])["reasoning_tokens"],
+    searches: asList(response["output"]).filter(isSearch).length,
+    service: response["service_tier"],
   });
 }
 
@@ -286,12 +297,13 @@ export function plainResponsesUsage(usage: Usage): Loose {
     output_tokens: outputTokens,
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
+    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }
 
 /** The format of usage in the Responses API. */
 export const RESPONSES_USAGE: UsageFormat = {
-  read: responsesUsage,
+  read: (raw) => responsesUsage(raw),
   write: plainResponsesUsage,
   totals: ["input_tokens", "output_tokens", "total_tokens"],
   inputParts: ["input_tokens_details"],

@@ -163,7 +163,7 @@ export class ResponsesRelay implements FrameRelay {
   #envelope(event: Loose, was: { frame: SseFrame; text: string }): string {
     const response = asRecord(event["response"]);
     this.#response = response;
-    const shown = this.#shownUsage(response["usage"]);
+    const shown = this.#shownUsage(response);
     const output = this.#guards.mendedOutput(response["output"]);
     if (output === "broken") return this.#failArguments();
     const { id, model, echo } = this.#identity;
@@ -219,8 +219,9 @@ export class ResponsesRelay implements FrameRelay {
   }
 
   /** The member with the usage, if it must change: the settled figures at the end, and before that none that are invalid. */
-  #shownUsage(raw: unknown): Loose {
-    this.#usage.tell(responsesUsage(raw), raw);
+  #shownUsage(response: Loose): Loose {
+    const raw = response["usage"];
+    this.#usage.tell(responsesUsage(raw, response), raw);
     if (!this.#finished) return isSaneUsage(raw) ? {} : { usage: null };
     const usage = shownUsage(raw, this.#usage.settle(), RESPONSES_USAGE);
     return usage === raw ? {} : { usage };
@@ -242,7 +243,7 @@ export class ResponsesRelay implements FrameRelay {
 
   /** The upstream's own failure in the protocol's format, with the gateway's request id. */
   #failed(response: Loose): string {
-    this.#response = { ...this.#response, ...response, ...this.#shownUsage(response["usage"]) };
+    this.#response = { ...this.#response, ...response, ...this.#shownUsage(response) };
     return this.#failWith(responsesError(response["error"]));
   }
 

@@ -1,0 +1,254 @@
+// What an answer costs, in every protocol and for every client format, whole and streamed: by the service tier and speed that the
+// answer names, by searches and by how long caches are kept. A client that asks for the cost is told what is booked.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { DIALECTS, type DialectName, dialectOf, KINDS, say } from "../support/fake-model.ts";
+import { CLIENT_FORMATS, type ClientFormat } from "../support/heard.ts";
+import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+/** What the upstream's answer names. */
+interface Bill {
+  name: string;
+  service?: string;
+  searches?: number;
+  hourWrites?: number;
+  /** The stream breaks off before its end. */
+  isCut?: true;
+  /** In micro-dollars; absent: as booked. */
+  cost?: number;
+  only?: readonly DialectName[];
+}
+
+const TOKENS = 100 * 1 + 50 * 10;
+const OPENAI = ["openai-chat", "openai-responses"] as const;
+const BILLS: readonly Bill[] = [
+  { name: "plain", cost: TOKENS },
+  { name: "priority", service: "priority", cost: 2 * TOKENS, only: [...OPENAI, "gemini"] },
+  { name: "flex", service: "flex", cost: TOKENS / 2, only: [...OPENAI, "gemini"] },
+  { name: "prefixed", service: "ON_DEMAND_PRIORITY", cost: 2 * TOKENS, only: ["gemini"] },
+  { name: "default", service: "default", cost: TOKENS, only: OPENAI },
+  { name: "unknown tier", service: "ultrafast", cost: TOKENS, only: OPENAI },
+  { name: "fast", service: "fast", cost: 3 * TOKENS },
+  { name: "searches", searches: 3, cost: TOKENS + 30_000 },
+  { name: "fast with searches", service: "fast", searches: 2, cost: 3 * TOKENS + 20_000 },
+  { name: "hour writes", hourWrites: 60, cost: TOKENS + 60, only: ["anthropic-messages"] },
+  { name: "cut", isCut: true },
+  { name: "cut and fast", isCut: true, service: "fast", only: ["anthropic-messages"] },
+];
+const UNPRICED = "unpriced";
+const PRICES = { input: 1, output: 10, services: { priority: 2, flex: 0.5, fast: 3 }, per_search: 0.01 };
+
+const tools = ({ searches }: Bill) =>
+  searches === undefined ? {} : { server_tool_use: { web_search_requests: searches } };
+
+/** Writes the bill into an answer or a frame of a stream. */
+const BILLED: Readonly<Record<DialectName, (value: Json, bill: Bill) => Json>> = {
+  "openai-chat": (value, bill) =>
+    value["usage"] == null
+      ? value
+      : { ...value, service_tier: bill.service ?? null, usage: { ...(value["usage"] as Json), ...tools(bill) } },
+  "openai-responses": (value, bill) => {
+    const search = (i: number) => ({
+      id: `ws_${i}`,
+      type: "web_search_call",
+      status: "completed",
+      action: { type: "search", query: "q" },
+    });
+    const opened = {
+      id: "ws_o",
+      type: "web_search_call",
+      status: "completed",
+      action: { type: "open_page", url: "u" },
+    };
+    const put = (response: Json) => {
+      const found =
+        bill.searches === undefined ? [] : [...Array.from({ length: bill.searches }, (_, i) => search(i)), opened];
+      const output = [...(response["output"] as Json[]), ...found];
+      return { ...response, service_tier: bill.service ?? "default", output };
+    };
+    if (value["type"] === "response.completed") return { ...value, response: put(value["response"] as Json) };
+    return value["object"] === "response" ? put(value) : value;
+  },
+  "anthropic-messages": (value, bill) => {
+    const { hourWrites: ephemeral_1h_input_tokens = 0 } = bill;
+    const put = (usage: Json) => ({
+      ...usage,
+      ...(bill.service === undefined ? {} : { speed: bill.service }),
+      ...(usage["input_tokens"] === undefined ? {} : { input_tokens: 100 - ephemeral_1h_input_tokens }),
+      ...(bill.hourWrites === undefined || usage["input_tokens"] === undefined
+        ? {}
+        : { cache_creation_input_tokens: ephemeral_1h_input_tokens, cache_creation: { ephemeral_1h_input_tokens } }),
+    });
+    const last = (usage: Json) => ({ ...usage, ...tools(bill) });
+    if (value["type"] === "message_start") {
+      const message = value["message"] as Json;
+      return { ...value, message: { ...message, usage: put(message["usage"] as Json) } };
+    }
+    if (value["type"] === "message_delta") return { ...value, usage: last(value["usage"] as Json) };
+    return value["usage"] === undefined ? value : { ...value, usage: last(put(value["usage"] as Json)) };
+  },
+  gemini: (value, bill) => {
+    const usage = { ...(value["usageMetadata"] as Json), ...(bill.service ? { serviceTier: bill.service } : {}) };
+    const webSearchQueries = Array.from({ length: bill.searches ?? 0 }, (_, i) => `q${i}`);
+    const [first = {}] = (value["candidates"] ?? []) as Json[];
+    const candidates =
+      bill.searches === undefined ? value["candidates"] : [{ ...first, groundingMetadata: { webSearchQueries } }];
+    return value["usageMetadata"] === undefined ? value : { ...value, candidates, usageMetadata: usage };
+  },
+};
+
+function billed(dialect: DialectName, text: string, bill: Bill): string {
+  if (!/^(?:event|data):/.test(text)) return JSON.stringify(BILLED[dialect](JSON.parse(text) as Json, bill));
+  return text.replace(/(?<=^data: )\{.*\}$/gm, (data) =>
+    JSON.stringify(BILLED[dialect](JSON.parse(data) as Json, bill)),
+  );
+}
+
+interface Cell {
+  dialect: DialectName;
+  of: ClientFormat;
+  stream: boolean;
+  bill: Bill;
+  name: string;
+}
+
+const CELLS: Cell[] = DIALECTS.flatMap((dialect) =>
+  CLIENT_FORMATS.flatMap((of) =>
+    [false, true].flatMap((stream) =>
+      BILLS.filter(({ isCut, only }) => (stream || isCut !== true) && (only?.includes(dialect) ?? true)).map(
+        (bill) => ({
+          dialect,
+          of,
+          stream,
+          bill,
+          name: `${of.name}, ${bill.name}${stream ? ", stream" : ""}`,
+        }),
+      ),
+    ),
+  ),
+);
+
+let app: TestApp;
+let up: FakeUpstream;
+/** The bodies that the upstream received. */
+const received: Json[] = [];
+const results = new Map<Cell, { raw: string; header: string | null; requestId: string }>();
+let booked: Map<string, { costMicros: number; inputTokens: number; outputTokens: number }>;
+
+beforeAll(async () => {
+  up = startUpstream(async (request) => {
+    received.push(request.json ?? {});
+    const dialect = dialectOf(request.path);
+    const name = String(request.json?.["model"] ?? /models\/([^:]+):/.exec(request.path)?.[1]);
+    const bill = BILLS[Number(name.slice(dialect.length + 1))] ?? BILLS[0]!;
+    const text = "The weather in Lisbon is mild, with a light wind and a few clouds over the river.";
+    const cut = bill.isCut === true ? { breaks: { after: 5, with: "end" as const } } : {};
+    const response = say(request, { text, usage: { input: 100, output: 50 }, ...cut });
+    return new Response(billed(dialect, await response.text(), bill), { headers: response.headers });
+  });
+  const provider = (dialect: DialectName) => ({
+    kind: KINDS[dialect],
+    base_url: up.baseUrl,
+    api_key: "k",
+    discover: false,
+    retry: { attempts: 1 },
+  });
+  app = await startTestApp({
+    key: { budgetMicros: 1e12 },
+    config: {
+      tiers: { premium: { rpm: 100_000 } },
+      providers: Object.fromEntries(DIALECTS.map((dialect) => [dialect, provider(dialect)])),
+      models: DIALECTS.flatMap((dialect) => [
+        ...BILLS.map((_bill, at) => ({
+          id: `${dialect}-${at}`,
+          routes: [{ provider: dialect, model: `${dialect}-${at}` }],
+          prices: PRICES,
+        })),
+        { id: `${dialect}-${UNPRICED}`, routes: [{ provider: dialect, model: `${dialect}-${UNPRICED}` }] },
+      ]),
+    },
+  });
+  const waiting = [...CELLS];
+  const work = async () => {
+    for (let cell = waiting.pop(); cell !== undefined; cell = waiting.pop()) {
+      const { dialect, of, stream, bill } = cell;
+      const response = await ask(of, stream, `${dialect}-${BILLS.indexOf(bill)}`, { usage: { include: true } });
+      const requestId = response.headers.get("x-request-id")!;
+      results.set(cell, { raw: await response.text(), header: response.headers.get("x-sallyport-cost"), requestId });
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, work));
+  // The restart makes the program write all waiting rows.
+  await app.restart();
+  booked = await readRows();
+}, 60_000);
+afterAll(async () => {
+  await app.stop();
+  await up.stop();
+});
+
+function ask(of: ClientFormat, stream: boolean, model: string, more: Json): Promise<Response> {
+  const { stream_options: _options, ...body } = of.body({ stream, tools: false });
+  return app.post(of.path, { ...body, ...more, model });
+}
+
+async function readRows() {
+  const store = await app.openStore();
+  const rows = new Map<string, { costMicros: number; inputTokens: number; outputTokens: number }>();
+  let beforeId: number | undefined;
+  do {
+    const page = await usageStore(store).listLog(
+      { accountId: app.accountId },
+      { limit: 200, ...(beforeId === undefined ? {} : { beforeId }) },
+    );
+    for (const row of page.rows) rows.set(row.requestId, row);
+    beforeId = page.nextBeforeId ?? undefined;
+  } while (beforeId !== undefined);
+  await store.close();
+  return rows;
+}
+
+/** The costs that a client reads. */
+const costsIn = (raw: string) => [...raw.matchAll(/"cost":([0-9.e-]+)/g)].map(([, cost]) => Number(cost));
+
+describe.each(DIALECTS.map((dialect) => ({ dialect })))("$dialect", ({ dialect }) => {
+  test.each(CELLS.filter((cell) => cell.dialect === dialect))("$name", (cell) => {
+    const { raw, header, requestId } = results.get(cell)!;
+    const { costMicros, inputTokens, outputTokens } = booked.get(requestId)!;
+    const { cost, isCut, service } = cell.bill;
+    if (isCut === true) {
+      // Nothing names the whole cost, but what was written is booked.
+      expect(costMicros).toBe((inputTokens + 10 * outputTokens) * (service === undefined ? 1 : 3));
+      expect(outputTokens).toBeGreaterThan(0);
+      return;
+    }
+    expect(costMicros).toBe(cost!);
+    expect(costsIn(raw)).toEqual([cost! / 1e6]);
+    expect(header).toBe(cell.stream ? null : String(cost! / 1e6));
+  });
+
+  test.each(
+    CLIENT_FORMATS.flatMap((of) => [false, true].map((stream) => ({ of, stream, name: `${of.name} ${stream}` }))),
+  )("a client that does not ask is told nothing, nor one of a model without prices: $name", async ({ of, stream }) => {
+    for (const [model, more] of [
+      [`${dialect}-0`, {}],
+      [`${dialect}-${UNPRICED}`, { usage: { include: true } }],
+    ] as const) {
+      const response = await ask(of, stream, model, more);
+      expect(response.status).toBe(200);
+      expect(costsIn(await response.text())).toEqual([]);
+      const header = response.headers.get("x-sallyport-cost");
+      expect(header).toBe(stream || model.endsWith(UNPRICED) ? null : "0.0006");
+      expect(response.headers.get("x-sallyport-dropped") ?? "").not.toContain("usage");
+    }
+  });
+});
+
+test("the wish is not sent to the providers", () => {
+  expect(received.length).toBeGreaterThan(CELLS.length);
+  expect(received.filter((body) => "usage" in body)).toEqual([]);
+});
