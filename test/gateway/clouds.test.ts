@@ -49,6 +49,14 @@ const PROVIDERS = {
   },
 };
 
+/** Nothing is found for it. */
+const WITHOUT = {
+  preset: "bedrock",
+  region: "us-west-2",
+  base_url: origin,
+  credentials: { profile: "none-of-that-name" },
+};
+
 /** Each model with its route: `provider`, the model's name there and, where the name does not tell it, the protocol. */
 const MODELS: readonly [id: string, provider: string, model: string, protocol?: string][] = [
   ["bedrock-claude", "bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
@@ -66,10 +74,11 @@ const MODELS: readonly [id: string, provider: string, model: string, protocol?: 
   ["foundry-claude", "foundry", "claude-sonnet-4-5"],
   ["foundry-gpt", "foundry", "my-deployment"],
   ["entra-claude", "entra", "deployment-1", "anthropic"],
+  ["keyless", "without", "openai.gpt-5.4"],
 ];
 
 const config = {
-  providers: { ...PROVIDERS, demo: { enabled: false } },
+  providers: { ...PROVIDERS, without: WITHOUT, demo: { enabled: false } },
   models: MODELS.map(([id, provider, model, protocol]) => ({
     id,
     routes: [{ provider, model, ...(protocol === undefined ? {} : { protocol }) }],
@@ -272,6 +281,13 @@ test("an ARN is one segment of the path", async () => {
   const [one] = seen as [Seen];
   expect(one.path).toBe("/model/arn%3Aaws%3Abedrock%3Aus-west-2%3A1%3Aapplication-inference-profile%2Fabc/invoke");
   expect(await isSigned(one, "bedrock")).toBe(true);
+});
+
+test("a provider whose credential cannot be found is named, and is not called", async () => {
+  const answered = await app.post("/v1/chat/completions", { model: "keyless", ...ASK });
+  const text = await answered.text();
+  expect([answered.status, text]).toEqual([502, expect.stringContaining("provider_auth_failed")]);
+  expect(seen).toHaveLength(0);
 });
 
 describe("errors of a cloud", () => {

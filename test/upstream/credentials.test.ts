@@ -5,6 +5,7 @@ import { exportPKCS8, generateKeyPair, jwtVerify } from "jose";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { CredentialConfig } from "../../src/config/schema.ts";
 import { createCredential } from "../../src/upstream/credentials/index.ts";
+import { lastResort } from "../../src/upstream/credentials/token-request.ts";
 import { credentialTransport } from "../../src/upstream/credentials/transport.ts";
 import { UpstreamFault } from "../../src/upstream/fault.ts";
 import { type Asked, CALL, startTokenServer } from "../support/token-server.ts";
@@ -249,5 +250,29 @@ describe("tokens are renewed without a request that waits or fails", () => {
     );
     expect(statuses).toEqual([200, 200, 200]);
     expect(asked).toHaveLength(2);
+  });
+});
+
+describe("without any credential, the fault is the operator's and no outage", () => {
+  const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
+  const nowhere = `127.0.0.1:${closed.port}`;
+  closed.stop(true);
+  test.each<[string, CredentialConfig, string]>([
+    ["a profile that is not there", config("aws", { profile: "none" }), "auth"],
+    ["a machine that is named", config("google", { metadataUrl: `http://${nowhere}` }), "unavailable"],
+    ["no file", config("google", { file: "/nowhere/account.json" }), "auth"],
+    ["no account in the file", config("google", { json: "{}" }), "auth"],
+    ["a client without a secret", config("entra", { tenant: "t", clientId: "c" }), "auth"],
+  ])("%s", async (_name, values, kind) => {
+    const credential = await createCredential(values, new FakeClock());
+    const error = await (async () => credential.headers(CALL))().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UpstreamFault);
+    expect((error as UpstreamFault).kind).toBe(kind as UpstreamFault["kind"]);
+  });
+
+  test("nothing answers on the machine", async () => {
+    const nothing = () => Promise.reject(new UpstreamFault("unavailable", "The metadata server could not be reached."));
+    expect(await lastResort(false, nothing).catch((error: unknown) => error)).toMatchObject({ kind: "auth" });
+    expect(await lastResort(true, nothing).catch((error: unknown) => error)).toMatchObject({ kind: "unavailable" });
   });
 });

@@ -12,12 +12,10 @@ import { UpstreamFault } from "../fault.ts";
 import type { Credential } from "./credential.ts";
 import { RenewedToken, type Token } from "./renewed-token.ts";
 import { type AccessKeys, signatureV4 } from "./signature-v4.ts";
-import { askTokenServer, unusable } from "./token-request.ts";
+import { askTokenServer, lastResort, OF_MACHINE, unusable } from "./token-request.ts";
 
 /** A signature of a clock that differs by more is refused; smaller differences have another reason. */
 const SKEW_MS = 4 * 60_000;
-/** The instance's server answers within milliseconds. Where there is none, nothing answers. */
-const INSTANCE = { attempts: 2, attemptMs: 1000 } as const;
 
 /** Where keys come from. */
 interface Source {
@@ -72,7 +70,14 @@ async function sourceOf(config: CredentialConfig, clock: Clock): Promise<Source>
   if (container !== undefined) return { name: "the role of the container", fetch: () => byContainer(env, container) };
   if (env["AWS_EC2_METADATA_DISABLED"]?.toLowerCase() === "true" && config.metadataUrl === "")
     throw new UpstreamFault("auth", "There are no access keys.");
-  return { name: "the role of the instance", fetch: () => byInstance(config) };
+  return {
+    name: "the role of the instance",
+    fetch: () => lastResort(isMachineNamed(config), () => byInstance(config)),
+  };
+}
+
+function isMachineNamed({ environment, metadataUrl }: CredentialConfig): boolean {
+  return metadataUrl !== "" || Boolean(environment["AWS_EC2_METADATA_SERVICE_ENDPOINT"]);
 }
 
 function fixed(name: string, keys: AccessKeys): Source {
@@ -172,7 +177,7 @@ async function byInstance({ environment: env, metadataUrl }: CredentialConfig): 
   const server = "the instance's metadata server";
   const origin = (metadataUrl || env["AWS_EC2_METADATA_SERVICE_ENDPOINT"] || AWS.instance).replace(/\/+$/, "");
   const token = await askTokenServer({
-    ...INSTANCE,
+    ...OF_MACHINE,
     server,
     url: `${origin}/latest/api/token`,
     method: "PUT",
@@ -180,7 +185,7 @@ async function byInstance({ environment: env, metadataUrl }: CredentialConfig): 
   });
   const ask = (name: string) =>
     askTokenServer({
-      ...INSTANCE,
+      ...OF_MACHINE,
       server,
       url: `${origin}/latest/meta-data/iam/security-credentials/${name}`,
       headers: { "x-aws-ec2-metadata-token": token.trim() },

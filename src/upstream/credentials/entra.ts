@@ -8,7 +8,7 @@ import { readCredentialFile } from "./aws.ts";
 import { bearerCredential, type TokenSource } from "./bearer.ts";
 import type { Credential } from "./credential.ts";
 import type { Token } from "./renewed-token.ts";
-import { accessTokenIn, askTokenServer } from "./token-request.ts";
+import { accessTokenIn, askTokenServer, lastResort, OF_MACHINE } from "./token-request.ts";
 
 /** Sends access tokens. */
 export function entraCredential(config: CredentialConfig, clock: Clock): Credential {
@@ -78,5 +78,7 @@ async function fromMachine({ config, clock, clientId }: Known): Promise<Token<st
     ? service
     : `${(config.metadataUrl || ENTRA.instance).replace(/\/+$/, "")}/metadata/identity/oauth2/token`;
   const headers: Record<string, string> = isService ? { "x-identity-header": header } : { metadata: "true" };
-  return accessTokenIn(await askTokenServer({ server, url: `${base}?${query}`, headers }), server, clock.now());
+  const isMeant = Boolean(isService) || config.metadata || config.metadataUrl !== "";
+  const question = { ...OF_MACHINE, server, url: `${base}?${query}`, headers };
+  return accessTokenIn(await lastResort(isMeant, () => askTokenServer(question)), server, clock.now());
 }

@@ -10,7 +10,7 @@ import { readCredentialFile } from "./aws.ts";
 import { bearerCredential, type TokenSource } from "./bearer.ts";
 import type { Credential } from "./credential.ts";
 import type { Token } from "./renewed-token.ts";
-import { accessTokenIn, askTokenServer } from "./token-request.ts";
+import { accessTokenIn, askTokenServer, lastResort, OF_MACHINE } from "./token-request.ts";
 
 /** The longest time that the server accepts. */
 const ASSERTION_SECONDS = 3600;
@@ -102,14 +102,20 @@ async function tokenFor(
   return accessTokenIn(text, SERVER, clock.now());
 }
 
-async function byMetadata({ metadataUrl, environment }: CredentialConfig, clock: Clock): Promise<Token<string>> {
+async function byMetadata(
+  { metadata, metadataUrl, environment }: CredentialConfig,
+  clock: Clock,
+): Promise<Token<string>> {
   const server = "the metadata server";
   const host = environment["GCE_METADATA_HOST"];
   const origin = metadataUrl || (host ? `http://${host}` : GOOGLE.metadata);
-  const text = await askTokenServer({
+  const isMeant = metadata || metadataUrl !== "" || Boolean(host);
+  const question = {
+    ...OF_MACHINE,
     server,
     url: `${origin.replace(/\/+$/, "")}/computeMetadata/v1/instance/service-accounts/default/token`,
     headers: { "metadata-flavor": "Google" },
-  });
+  };
+  const text = await lastResort(isMeant, () => askTokenServer(question));
   return accessTokenIn(text, server, clock.now());
 }

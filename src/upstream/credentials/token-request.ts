@@ -90,6 +90,22 @@ export function accessTokenIn(text: string, server: string, nowMs: number): { va
   return { value: token, endsMs: Number.isFinite(endSeconds) ? endSeconds * 1000 : nowMs };
 }
 
+/** How a machine's own server is asked: it answers at once where it exists, and elsewhere nothing answers. */
+export const OF_MACHINE = { attempts: 3, attemptMs: 2_000 } as const;
+
+/**
+ * Asks the last of several places for a credential. If nothing answers there although nothing says that it exists, there is no
+ * credential, which is the operator's matter and no outage.
+ */
+export async function lastResort<T>(isMeant: boolean, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isMeant || !(error instanceof UpstreamFault) || error.status !== 0) throw error;
+    throw new UpstreamFault("auth", "There are no credentials, and the machine gives none.", { cause: error });
+  }
+}
+
 /** The error for an answer without what was asked for. */
 export function unusable(server: string): UpstreamFault {
   return new UpstreamFault("unavailable", `The answer of ${server} cannot be used.`);
