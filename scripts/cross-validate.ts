@@ -7,16 +7,10 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Weights } from "../src/pages/content/choose.ts";
-import { type LabelledPage, readPages } from "./fit/labelled-pages.ts";
+import { type Folds, foldKey, weightsFrom } from "./fit/folds.ts";
+import { readPages } from "./fit/labelled-pages.ts";
 import { loadScorer, readSets, scoreSet } from "./fit/scoring.ts";
 import { lookFirst, trainFolds } from "./fit/train.ts";
-
-/** The weights for one assignment of sites to folds. */
-interface Folds {
-  readonly fold: Readonly<Record<string, number>>;
-  readonly weights: readonly Weights[];
-}
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) {
@@ -45,12 +39,12 @@ for (const [name, values] of found) {
 
 /** The scores for one assignment of sites to folds. */
 function judge(seed: number): Map<string, number> {
-  const { fold, weights } = foldsFor(seed);
+  const folds = foldsFor(seed);
   const scores = new Map<string, number>();
   for (const set of readSets(root)) {
     const { name } = set;
     const own = pages.filter((page) => page.set === name);
-    const weightsOf = (id: string) => weights[fold[keyOf({ set: name, id })] ?? 0] as Weights;
+    const weightsOf = (id: string) => weightsFrom(folds, name, id);
     const ids = own.map(({ id }) => id);
     const { f1, precision, recall, byType = {} } = scoreSet(root, set, { ids, scorer, weightsOf });
     scores.set(name, f1).set(`${name} precision`, precision).set(`${name} recall`, recall);
@@ -64,13 +58,9 @@ function foldsFor(seed: number): Folds {
     return JSON.parse(readFileSync(foldsFile, "utf8")) as Folds;
   const looks = lookFirst(pages, seed);
   const folds: Folds = {
-    fold: Object.fromEntries(pages.map((page) => [keyOf(page), looks.folds.get(page) ?? 0])),
+    fold: Object.fromEntries(pages.map((page) => [foldKey(page), looks.folds.get(page) ?? 0])),
     weights: trainFolds(pages, looks),
   };
   if (seed === 1 && foldsFile !== undefined) writeFileSync(foldsFile, JSON.stringify(folds));
   return folds;
-}
-
-function keyOf({ set, id }: Pick<LabelledPage, "set" | "id">): string {
-  return `${set}/${id}`;
 }

@@ -58,6 +58,15 @@ test("the names of tabs are above their content, including code listings", () =>
     );
 });
 
+test("a button beside each entry of a list is left out, the entries are not", () => {
+  const entry = (at: number) =>
+    `<li><h3>Valve of kind ${at}</h3><p>It closes when the pressure falls below the mark number ${at}, and opens again by hand.</p><button>Compare</button></li>`;
+  const entries = Array.from({ length: 7 }, (_, at) => entry(at)).join("");
+  const markdown = within(`<ul>${entries}</ul>`);
+  expect(markdown).not.toContain("Compare");
+  expect(markdown).toContain("Valve of kind 6");
+});
+
 describe("the author of a quotation stays with it", () => {
   const said = "The pressure is never the problem; the impatience is, as every plumber learns in his first year.";
   test.each([
@@ -137,6 +146,16 @@ describe("the author of a post stays beside it", () => {
       });
       expect(markdown).not.toMatch(/Reply With Quote|Report|Likes|Joined|!\[/);
     });
+  test("the signatures of members are left out, what tells the author of a post is not", () => {
+    const head = `<title>Valve leaks</title><link rel="canonical" href="https://site.example/threads/valve-leaks.7/">`;
+    const posts = people.map(
+      (name, at) =>
+        `<div class="post"><div class="post-signature"><a class="username" href="/m${at}">${name}</a></div><div class="content">${post(at)}</div><div class="sig_text">My boat number ${at} is the fastest one of all in this harbour, and has been for years.</div></div>`,
+    );
+    const markdown = read(head, `<h1>Valve leaks</h1><div class="posts">${posts.join("")}</div>`);
+    expect(markdown).not.toContain("the fastest one");
+    for (const name of people) expect(markdown).toContain(name);
+  });
   test("but not the author of a teaser", () => {
     const card = (name: string, at: number) =>
       `<div class="card"><h3><a href="/a${at}">Story ${at}</a></h3><p>${post(at)}</p><span class="author">${name}</span></div>`;

@@ -60,6 +60,27 @@ describe("the same text in a second container is removed", () => {
     ["without a name", `<div class="body">${text}</div><section class="other"><div>${text}</div></section>`],
     ["in one piece", `<div class="body">${text}</div><div class="plain">${text.replaceAll("</p><p>", " ")}</div>`],
   ])("%s", (_, main) => expect(count(read(`<h1>The bridge</h1>${main}`), "The bridge was closed")).toBe(1));
+  const alone =
+    "The bridge was closed in March, after a barge had struck its second pillar in the fog, and a ferry runs every ten minutes.";
+  const rest =
+    "<p>The harbour master says that the pillar stands firm, and that the roadway alone is to be mended.</p>";
+  test.each([
+    [
+      "one paragraph for another screen",
+      `<div class="text"><p>${alone}</p></div>${rest}<div class="hidden lg:block"><p>${alone}</p></div>`,
+    ],
+    [
+      "the preview of a post above a reply",
+      `<div class="content"><p>${alone}</p></div><div class="reply"><div class="line-clamp-3"><p>${alone}</p></div><div class="content">${rest}</div></div>`,
+    ],
+  ])("%s", (_, main) => expect(count(read(`<h1>The bridge</h1>${main}`), "The bridge was closed")).toBe(1));
+  test("but not one paragraph in a part that has no such name", () => {
+    const others = Array.from({ length: 5 }, (_, at) => rest.replace("harbour master", `master of quay ${at}`)).join(
+      "",
+    );
+    const parts = `<section class="a"><p>${alone}</p>${others}</section><section class="b"><p>${alone}</p>${rest}</section>`;
+    expect(count(read(`<h1>The bridge</h1>${parts}`), "The bridge was closed")).toBe(2);
+  });
   test("not if it has one more word", () => {
     const more = text.replace("ten minutes", "ten minutes or so");
     expect(count(read(`<div class="body">${text}</div><div class="print">${more}</div>`), "ten minutes or so")).toBe(1);

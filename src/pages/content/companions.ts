@@ -266,14 +266,35 @@ const BUTTON_CHARS_MAX = 30;
 /** A text of which more than this share is in links and controls is a control itself. */
 const PRESSED_SHARE = 0.9;
 
-/** Drops the labels of buttons. */
+/** A button that occurs so often stands beside each entry of a list. */
+const BUTTON_REPEATS_MIN = 6;
+
+/** Drops the labels of buttons: of known ones, and of those beside each entry of a list, such as "Compare". */
 export function dropButtons({ kept }: JudgedPage): void {
+  const buttons = new Map<string, number>();
+  for (const block of kept) if (isButton(block)) buttons.set(block.text, (buttons.get(block.text) ?? 0) + 1);
   for (const block of kept) {
     const { text, linkChars, controlChars } = block;
     if (text.length > BUTTON_CHARS_MAX || kept.size === 1) continue;
     const isPressed = linkChars + controlChars >= text.length * PRESSED_SHARE || isRoleButton(block);
-    if (FORUM_TEXT.test(text) || (isPressed && BUTTON_TEXT.test(text))) kept.delete(block);
+    const isRepeated = isButton(block) && (buttons.get(text) ?? 0) >= BUTTON_REPEATS_MIN;
+    if (isRepeated || FORUM_TEXT.test(text) || (isPressed && BUTTON_TEXT.test(text))) kept.delete(block);
   }
+}
+
+/** Whether a block is the label of a button that is no fact, as a figure would be. */
+function isButton({ element, text }: Block): boolean {
+  return element.tag === "button" && text.length <= BUTTON_CHARS_MAX && !/\d/.test(text);
+}
+
+/** Names of signatures. A "post-signature" tells who wrote a post and when. */
+const SIGNATURE = /(?:^|[\s_-])(?<!\bpost-)(?:sig|signatures?|memberSignature|usersig|sigtext)(?:[\s_-]|$)/i;
+
+/** Drops the signatures under the posts of a thread. */
+export function dropSignatures({ document, kept }: JudgedPage): void {
+  if (!isThread(document)) return;
+  const isSignature = ({ className }: PageElement) => className !== "" && SIGNATURE.test(className);
+  for (const block of kept) if (upward(block.element, isSignature) !== undefined) kept.delete(block);
 }
 
 function isRoleButton({ nodes }: Block): boolean {

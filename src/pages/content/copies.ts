@@ -13,9 +13,9 @@ const COPY_SHARE_MIN = 0.25;
 const PLACES_MAX = 8;
 const RUN_BLOCKS_MAX = 2000;
 const LONG_RUN_MIN = 50;
-/** Class names of parts made for one kind of screen or for print. */
+/** Class names of parts made for one kind of screen or for print, and of previews of text that stands elsewhere on the page. */
 const MEDIUM =
-  /(?:^|[^a-z])(?:print|printable|mobile|phone|tablet|desktop|amp|small|large|hidden-(?:xs|sm|md|lg)|visible-(?:xs|sm|md|lg)|(?:xs|sm|md|lg|xl|max-\w+):hidden|d-(?:none|(?:sm|md|lg|xl)-none))(?![a-z])|(?:Print|Mobile|Desktop)(?![a-z])/;
+  /(?:^|[^a-z])(?:print|printable|mobile|phone|tablet|desktop|amp|small|large|hidden-(?:xs|sm|md|lg)|visible-(?:xs|sm|md|lg)|(?:xs|sm|md|lg|xl|max-\w+):hidden|d-(?:none|(?:sm|md|lg|xl)-none)|line-clamp|preview|(?:sm|md|lg|xl):(?:block|flex|grid|inline))(?![a-z])|(?:Print|Mobile|Desktop)(?![a-z])/;
 
 /** Drops the second of two containers with the same text. */
 export function dropCopies({ blocks, kept }: JudgedPage): void {
@@ -30,7 +30,7 @@ export function dropCopies({ blocks, kept }: JudgedPage): void {
   dropPieces(order, places, kept);
 }
 
-/** Drops runs of two or more blocks that have the same text as an earlier run in another container. */
+/** Drops runs of blocks that have the same text as an earlier run in another container. */
 function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly number[]>, kept: Set<Block>): void {
   const total = sumChars(order);
   for (let at = 0; at < order.length; at++) {
@@ -40,7 +40,7 @@ function dropRuns(order: readonly Block[], places: ReadonlyMap<string, readonly 
       const length = runLength(order, before, at);
       longest = Math.max(longest, length);
       const [first, second] = [order.slice(before, before + length), order.slice(at, at + length)];
-      if (length < 2 || sumChars(second) < COPY_CHARS_MIN || !isTwin({ first, second, order, at, total })) continue;
+      if (sumChars(second) < COPY_CHARS_MIN || !isTwin({ first, second, order, at, total })) continue;
       for (const block of second) kept.delete(block);
       break;
     }

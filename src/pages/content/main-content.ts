@@ -1,21 +1,21 @@
 // Reduces a page to its main content. An ordered list of steps works on one tree; each records in the trace what it removed. If
 // the page has text, some of it is always kept.
 
-import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, type PageElement, type PageText } from "../dom/node.ts";
 import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
-import { isContentFrame, isTable } from "../dom/parts.ts";
+import { isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
-import { dropButtons, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
+import { dropButtons, dropSignatures, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { dropNextArticle } from "./next-article.ts";
+import { prune } from "./prune.ts";
 import { setAside } from "./set-aside.ts";
-import { isCredit } from "./signs.ts";
 import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
 
@@ -52,6 +52,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "buttons", because: "the label of a button", run: dropButtons },
+  { name: "signatures", because: "the signature under a post", run: dropSignatures },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "copies", because: "another container has the same text", run: dropCopies },
 ];
@@ -87,27 +88,41 @@ export function keepMainContent(
   const blocks = cutBlocks(document.body, rest);
   if (blocks.length === 0) return;
   const verdicts = judgeBlocks(document, blocks, { url, weights });
-  const kept = chooseMain(document, blocks, verdicts, trace);
+  const kept = chooseMain(document, blocks, verdicts, { trace });
   // Nothing is known about text beyond the limit, and most of a page that long is content.
   const unjudged = rest.filter(({ parentNode }) => parentNode !== null && !isInFrame({ element: parentNode }));
   if (unjudged.length > 0) omissions?.add("unjudged");
   prune({ document, blocks, kept, unjudged }, trace);
 }
 
+/** Options of the choice. */
+export interface ChoiceOptions {
+  readonly trace?: Trace;
+  /** A step that is not run, to measure what it brings. */
+  readonly without?: string;
+}
+
+/** The names of the steps, in order. */
+export const STEP_NAMES: readonly string[] = STEPS.map(({ name }) => name);
+
 /** The blocks to keep, given the probability of each to be main content. */
 export function chooseMain(
   document: PageDocument,
   blocks: readonly Block[],
   verdicts: readonly number[],
-  trace?: Trace,
+  { trace, without }: ChoiceOptions = {},
 ): ReadonlySet<Block> {
   const levelled = levelGroups(blocks, verdicts);
   // The navigation of a site is never content, whatever the fitted model says of a short page.
   const unadjusted = blocks.map((block) => (isInNavigation(block) ? 0 : (levelled[block.index] as number)));
   const page: JudgedPage = { document, blocks, verdicts: setAside(blocks, unadjusted), unadjusted, kept: new Set() };
-  if (trace?.isKept !== true) for (const { run } of STEPS) run(page);
+  if (trace?.isKept !== true) runSteps(page, without);
   else traceSteps(page, trace);
   return page.kept;
+}
+
+function runSteps(page: JudgedPage, without: string | undefined): void {
+  for (const { name, run } of STEPS) if (name !== without) run(page);
 }
 
 /** Runs the steps and records for each block which step decided last. */
@@ -293,101 +308,5 @@ function lengthOf(text: string): number {
   return (
     text.length +
     2 * (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0)
-  );
-}
-
-/** Removes all text that was not kept, and then every element that holds neither kept text nor an image that belongs to it. */
-function prune(
-  {
-    document,
-    blocks,
-    kept,
-    unjudged,
-  }: Pick<JudgedPage, "document" | "blocks"> & { kept: ReadonlySet<Block>; unjudged: readonly PageText[] },
-  trace: Trace,
-): void {
-  const keptNodes = new Set<PageText>(unjudged);
-  for (const block of kept) for (const node of block.nodes) keptNodes.add(node);
-  // The text around a picture tells whether it belongs to the content, not the name of its photographer.
-  const share = shareOfKept(
-    blocks.filter((block) => !isCredit(block.text)),
-    kept,
-  );
-  const holding = new Set<PageElement>();
-  const hold = (from: PageElement | null) => {
-    for (let element = from; element !== null && !holding.has(element); element = element.parentNode)
-      holding.add(element);
-  };
-  for (const node of keptNodes) hold(node.parentNode);
-  for (const element of elementsOf(document.body))
-    if (isMedia(element) && belongs(element, share)) {
-      holding.add(element);
-      hold(element.parentNode);
-    }
-  for (const node of [...walk(document.body)]) {
-    if (node.parentNode === null) continue;
-    if (node instanceof PageText) {
-      if (node.data.trim() !== "" && !keptNodes.has(node)) node.remove();
-    } else if (!holding.has(node as PageElement) && !isSpacer(node as PageElement)) {
-      const element = node as PageElement;
-      // Syntax highlighters wrap spaces in elements of their own, so these must stay.
-      if (isBlank(element)) element.unwrap();
-      else trace.remove(element, "main-content");
-    }
-  }
-}
-
-/** Whether an image belongs to the content: it does if the nearest text around it does. */
-function belongs(media: PageElement, share: ReturnType<typeof shareOfKept>): boolean {
-  if (isAvatar(media) || (media.parentNode !== null && isAvatar(media.parentNode))) return false;
-  for (let element = media.parentNode; element !== null; element = element.parentNode) {
-    if (element.tag === "nav" || element.tag === "footer") return false;
-    const around = share(element);
-    if (around !== undefined) return around.kept >= 0.6;
-  }
-  return false;
-}
-
-/** Whether an element is the portrait of a person beside their text. */
-function isAvatar({ className }: PageElement): boolean {
-  return className !== "" && /(?:^|[\s_-])(?:gr)?avatar(?:[\s_-]|$)/i.test(className);
-}
-
-function isMedia(element: PageElement): boolean {
-  return /^(?:img|video|audio|math)$/.test(element.tag) || isContentFrame(element);
-}
-
-/** Inline elements. Around white space or a line break they only keep words apart. */
-const INLINE = new Set(
-  "a b code strong i em u s del ins small big font span mark cite q sub sup label abbr time var kbd samp tt".split(" "),
-);
-/** An element with more nodes than this is not examined and counts as not blank. */
-const BLANK_NODES_MAX = 50;
-
-/** Whether an element holds white space or line breaks in inline elements, and nothing else. */
-function isBlank(element: PageElement): boolean {
-  if (element.firstChild === null || !INLINE.has(element.tag)) return false;
-  let parts = false;
-  let nodes = 0;
-  for (const node of walk(element)) {
-    if (++nodes > BLANK_NODES_MAX) return false;
-    if (node instanceof PageText) {
-      if (node.data.trim() !== "") return false;
-      parts ||= node.data !== "";
-    } else if ((node as PageElement).tag === "br") parts = true;
-    else if (!INLINE.has((node as PageElement).tag) && (node as PageElement).tag !== "wbr") return false;
-  }
-  return parts;
-}
-
-/** Whether an element has a meaning even if it is empty. */
-function isSpacer(element: PageElement): boolean {
-  return (
-    element.tag === "br" ||
-    element.tag === "hr" ||
-    element.tag === "wbr" ||
-    element.tag === "td" ||
-    element.tag === "th" ||
-    element.tag === "input"
   );
 }
