@@ -64,6 +64,15 @@ const PAGE = Type.Object(
         language: Type.String(),
         sourceURL: Type.String({ description: "The address after redirects." }),
         statusCode: Type.Integer({ description: "The status with which the site answered." }),
+        extraction_quality: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            maximum: 1,
+            description:
+              "How good the choice of main content probably is: the predicted F1 of its words. Below 0.7 most choices " +
+              "miss something or have too much; `only_main_content: false` returns the whole page.",
+          }),
+        ),
         omissions: Type.Optional(
           Type.Array(Type.String(), { description: "What limits left out of the page, in sentences, if anything." }),
         ),

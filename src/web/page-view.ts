@@ -21,10 +21,18 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
     ...(page.parts === undefined ? {} : { explanation: { parts: page.parts, removals: page.removals ?? [] } }),
     metadata: {
       ...page.metadata,
-      ...(page.omissions === undefined ? {} : { omissions: page.omissions }),
+      ...findings(page),
       sourceURL: page.url,
       statusCode: page.status,
     },
+  };
+}
+
+/** What the conversion says of its own result, as members of the metadata. */
+export function findings({ quality, omissions }: LoadedPage) {
+  return {
+    ...(quality === undefined ? {} : { extraction_quality: Number(quality.toFixed(2)) }),
+    ...(omissions === undefined ? {} : { omissions }),
   };
 }
 

@@ -21,6 +21,11 @@ test("a page warns of everything that its limits left out", () => {
   );
 });
 
+test("the metadata tell how good the choice of main content probably is", () => {
+  expect(pageView({ ...PAGE, quality: 0.9264 }, ["markdown"]).metadata).toMatchObject({ extraction_quality: 0.93 });
+  expect(pageView(PAGE, ["markdown"]).metadata).not.toHaveProperty("extraction_quality");
+});
+
 test("a whole page has no warning", () => {
   expect(pageView(PAGE, ["markdown"])).not.toHaveProperty("warning");
   expect(pageView(PAGE, ["markdown"]).metadata).not.toHaveProperty("omissions");

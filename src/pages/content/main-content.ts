@@ -8,6 +8,7 @@ import { isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import { dropButtons, dropSignatures, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
+import { predictQuality } from "./confidence.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
@@ -74,7 +75,7 @@ const INNER_HEADING_MIN = 0.15;
 /** When a list is completed, items with a lower verdict are left out. */
 const CLEARLY_NOT = 0.08;
 
-/** Reduces the body to its main content, in place. */
+/** Reduces the body to its main content, in place. Returns the F1 that is predicted for it; undefined if there is no text. */
 export function keepMainContent(
   document: PageDocument,
   {
@@ -83,16 +84,17 @@ export function keepMainContent(
     trace,
     omissions,
   }: { url: string; weights: Weights; trace: Trace; omissions?: Omissions | undefined },
-): void {
+): number | undefined {
   const rest: PageText[] = [];
   const blocks = cutBlocks(document.body, rest);
-  if (blocks.length === 0) return;
+  if (blocks.length === 0) return undefined;
   const verdicts = judgeBlocks(document, blocks, { url, weights });
   const kept = chooseMain(document, blocks, verdicts, { trace });
   // Nothing is known about text beyond the limit, and most of a page that long is content.
   const unjudged = rest.filter(({ parentNode }) => parentNode !== null && !isInFrame({ element: parentNode }));
   if (unjudged.length > 0) omissions?.add("unjudged");
   prune({ document, blocks, kept, unjudged }, trace);
+  return predictQuality(blocks, verdicts, kept);
 }
 
 /** Options of the choice. */

@@ -69,6 +69,8 @@ export interface Extracted {
   readonly allLinks: string;
   /** The links with their text and positions, if they were requested. */
   readonly navigation?: readonly NavigationLink[];
+  /** How good the choice of main content is: its predicted F1, from 0 to 1. Present if the program made the choice. */
+  readonly quality?: number;
   /** What the limits of the conversion left out, in sentences. */
   readonly omissions?: readonly string[];
   readonly metadata: Metadata;
@@ -112,13 +114,16 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const isChosen = options.picks !== undefined && pick(document, options.picks);
   const links = !options.links || wantsAll ? allLinks : linksOf(document, options, omissions);
   tidy(document, options.url, trace, { keepsDataImages: options.picks?.keepsDataImages, omissions });
-  if (options.onlyMainContent && !isChosen)
-    keepMainContent(document, { url: options.url, weights: loadWeights(), trace, omissions });
+  const quality =
+    options.onlyMainContent && !isChosen
+      ? keepMainContent(document, { url: options.url, weights: loadWeights(), trace, omissions })
+      : undefined;
   const cleaned = options.html ? serialize(document.body) : undefined;
   const markdown = options.markdown ? markdownOf(document, omissions) : undefined;
   const left = omissions.sentences();
   return {
     ...(markdown === undefined ? {} : { markdown }),
+    ...(quality === undefined ? {} : { quality }),
     ...(left.length === 0 ? {} : { omissions: left }),
     ...(cleaned === undefined ? {} : { html: cleaned }),
     ...(options.links ? { links } : {}),

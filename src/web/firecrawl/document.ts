@@ -3,7 +3,7 @@
 import { isoTime } from "../../base/iso-time.ts";
 import type { Acted } from "../../pages/browser/browsing.ts";
 import type { LoadedPage, LoadRequest } from "../../pages/load.ts";
-import { creditsOf, pageWarnings } from "../page-view.ts";
+import { creditsOf, findings, pageWarnings } from "../page-view.ts";
 import { type PageOptions, warningOf } from "./options.ts";
 import { needsReading, type Reading } from "./reading.ts";
 
@@ -95,7 +95,7 @@ export function documentOf(page: LoadedPage, facts: DocumentFacts): FirecrawlDoc
     ...(warnings.length === 0 ? {} : { warning: warnings.join(" ") }),
     metadata: {
       ...page.metadata,
-      ...(page.omissions === undefined ? {} : { omissions: page.omissions }),
+      ...findings(page),
       sourceURL: url,
       url: page.url,
       statusCode: page.status,
