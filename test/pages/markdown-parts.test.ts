@@ -192,6 +192,16 @@ describe("signs of blocks after a part with lines of its own", () => {
   });
 });
 
+test.each<Case>([
+  ["by its style", '<p>Was <span style="text-decoration:line-through">€9</span> €7</p>', "Was ~~€9~~ €7"],
+  [
+    "twice by its style",
+    '<p><span style="text-decoration:line-through"><span style="text-decoration-line:line-through">€9</span></span></p>',
+    "~~€9~~",
+  ],
+  ["twice by its element", "<p><del><s>€9</s></del></p>", "~~€9~~"],
+])("text that is struck out %s", (_, html, markdown) => expect(convert(html)).toBe(markdown));
+
 describe("line breaks and paragraphs", () => {
   test.each<Case>([
     ["two breaks", "<p>One<br>two<br><br>three</p>", "One\ntwo\n\nthree"],

@@ -22,6 +22,8 @@ export function keepTitles({ document, blocks, kept }: JudgedPage): void {
     const within = block.nodes[0]?.parentNode ?? block.element;
     const title = upward(within, (element) => isTitle(element) || tabs.has(element));
     if (title === undefined || block.text.length > TITLE_CHARS_MAX) continue;
+    // A line of several tabs is the name of none.
+    if (block.nodes.some((node) => closest(node, (element) => element === title) === undefined)) continue;
     const own = parts.get(title);
     if (own === undefined) parts.set(title, [block]);
     else own.push(block);

@@ -12,7 +12,7 @@ export function reshape(root: PageElement): void {
     else if (isNoteTitle(element)) boldTitle(element);
     else if (element.tag === "rt") bracketReading(element);
     else if (element.tag === "a") openCard(element);
-    else if ((element.tag === "span" || element.tag === "font") && isStruck(element)) renamed(element, "del");
+    else if (STRUCK_TAGS.has(element.tag) && isStruck(element)) strikeOnce(element);
     else if (element.tag === "blockquote" && FORUM_POST.test(element.className)) renamed(element, "div");
   }
   for (const [tab, panel] of tabPanels(root)) nameAbove(panel, tab);
@@ -38,6 +38,14 @@ function bracketReading(reading: PageElement): void {
   if (isBracket(reading.previousSibling) || reading.textContent.trim() === "") return;
   reading.insertBefore(new PageText("("), reading.firstChild);
   reading.appendChild(new PageText(")"));
+}
+
+const STRUCK_TAGS = new Set(["span", "font", "del", "s", "strike"]);
+
+/** Marks text as struck out, once: the marks of struck text within struck text would be read as a fence. */
+function strikeOnce(element: PageElement): void {
+  if (closest(element, isStruck) !== undefined) element.unwrap();
+  else if (element.tag === "span" || element.tag === "font") renamed(element, "del");
 }
 
 /** Class name of forum posts that are marked up as quotations although they quote nobody. */
