@@ -90,11 +90,9 @@ export function createDecisions(deps: DecisionsDeps) {
   const warm = async () => {
     if ((await versions()).length > 0) await warmTokens();
   };
-  const prices: PriceDeps = {
-    baseUrl: (name) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl,
-    chatPrices: deps.chatPrices,
-  };
-  const priors = new Priors({ clock: deps.clock, store: deps.store, warn: deps.warn });
+  const baseUrl = (name: string) => deps.config().providers.find((provider) => provider.name === name)?.baseUrl;
+  const prices: PriceDeps = { baseUrl, chatPrices: deps.chatPrices };
+  const priors = new Priors({ clock: deps.clock, store: deps.store, baseUrl, warn: deps.warn });
   const routesDeps = routesDepsOf(deps, { upstreams, models, watch, prices, priors });
   return {
     routes: endpointRoutes(DECISION_ENDPOINTS, routesDeps),

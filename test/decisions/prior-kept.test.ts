@@ -11,22 +11,19 @@ const fake: Fake = startSimulated({ beliefs: (_, options) => options.map(() => 0
 const answers = fake.answer;
 let app: TestApp;
 
+/** The same model name at another server, which has other biases. */
+const other: Fake = startSimulated({ beliefs: (_, options) => options.map(() => 0), gains: [0, 0, 1.5] });
+const configFor = ({ url }: Fake) => ({
+  usage: { flush: "1ms" },
+  health: { probe: "off" },
+  providers: { chat: { kind: "openai", base_url: url, discover: false, retry: { attempts: 1 } } },
+  decisions: {
+    models: [{ id: "judge-1.0.0", backend: { kind: "logprobs", routes: [{ provider: "chat", model: "sim-1" }] } }],
+  },
+});
+
 beforeAll(async () => {
-  app = await startTestApp({
-    config: {
-      usage: { flush: "1ms" },
-      health: { probe: "off" },
-      providers: { chat: { kind: "openai", base_url: fake.url, discover: false, retry: { attempts: 1 } } },
-      decisions: {
-        models: [
-          {
-            id: "judge-1.0.0",
-            backend: { kind: "logprobs", routes: [{ provider: "chat", model: "sim-1" }] },
-          },
-        ],
-      },
-    },
-  });
+  app = await startTestApp({ config: configFor(fake) });
 });
 afterEach(() => {
   fake.answer = answers;
@@ -34,6 +31,7 @@ afterEach(() => {
 afterAll(async () => {
   await app.stop();
   fake.stop();
+  other.stop();
 });
 
 const choice = (instructions: string, options = ["a", "b", "c"]) => ({
@@ -97,4 +95,15 @@ test("a question that is asked in groups has none", async () => {
     Array.from({ length: 30 }, (_, at) => `option${at}`),
   );
   expect(await ask({ many })).toMatchObject({ status: 200, calibration: "none", made: "0", calls: 6 });
+});
+
+test("it is made anew for another server of the same name, and that of the first one is kept", async () => {
+  const q = choice("Whose bias is it?");
+  expect(await ask({ q })).toMatchObject({ status: 200, calibration: "prior", made: "2" });
+  await app.reconfigure(configFor(other));
+  const moved = await ask({ q });
+  expect(moved).toMatchObject({ status: 200, calibration: "prior", made: "2" });
+  expect(shares(moved.body)).toEqual(EVEN);
+  await app.reconfigure(configFor(fake));
+  expect(await ask({ q })).toMatchObject({ status: 200, calibration: "prior", made: "0" });
 });

@@ -165,8 +165,7 @@ class Asking {
   ): Promise<StoredPrior | undefined> {
     const { routes, revision } = this.#task.spec;
     const prompts = looks.map((look) => this.#prompt(question, { ...look, stateless: true }));
-    const models = routes.map(({ provider, model, path }) => [provider, model, path]);
-    const key = sha256Hex(JSON.stringify([models, this.#top, revision, prompts]));
+    const key = sha256Hex(JSON.stringify([this.#priors.modelsOf(routes), this.#top, revision, prompts]));
     const gaveUp = Promise.withResolvers<never>();
     // A call that is waited for no longer makes room for others.
     const call = (look: Look, at: number) => Promise.race([this.#stateless(prompts[at]!, look), gaveUp.promise]);

@@ -23,6 +23,8 @@ export interface PriorsDeps {
     decisionPrior(key: string): Promise<StoredPrior | undefined>;
     keepDecisionPrior(key: string, prior: StoredPrior): Promise<StoredPrior>;
   };
+  /** The base URL of a provider, at which another model may be found once it changes. */
+  baseUrl?(provider: string): string | undefined;
   warn?(message: string, fields: Readonly<Record<string, unknown>>): void;
   pauseMs?: number;
   patienceMs?: number;
@@ -38,6 +40,11 @@ export class Priors {
 
   constructor(deps: PriorsDeps) {
     this.#deps = deps;
+  }
+
+  /** The models of these routes, as they are part of a key. */
+  modelsOf(routes: readonly { provider: string; model: string; path: string }[]): unknown {
+    return routes.map(({ provider, model, path }) => [provider, this.#deps.baseUrl?.(provider), model, path]);
   }
 
   /** How much longer than for its answers a request waits for a prior. */
