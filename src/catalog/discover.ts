@@ -33,6 +33,8 @@ export interface Discovery {
   start(): Promise<void>;
   /** Runs a round now; joins a running one. If the providers changed meanwhile, another round follows. */
   refresh(): Promise<void>;
+  /** Begins the interval anew, with its current length. */
+  again(): void;
   /**
    * Whether a provider offers a model, by its last listing: false if its list lacks it or could not be fetched, undefined if
    * it was not fetched yet or never is.
@@ -123,6 +125,7 @@ export function createDiscovery<P extends DiscoverySource>(
       timer.again();
       return rounds.run();
     },
+    again: timer.again,
     offers: (provider, model) =>
       answers.has(provider) ? answers.get(provider)?.has(model.toLowerCase()) === true : undefined,
     listing(provider) {

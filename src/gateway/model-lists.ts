@@ -65,7 +65,10 @@ export function createModelLists(deps: ModelListsDeps, listed: Listed): ModelLis
     async start() {
       await Promise.all([discovery.start(), unoffered.start()]);
     },
-    refresh: discovery.refresh,
+    refresh() {
+      unoffered.reconfigured();
+      return discovery.refresh();
+    },
     stop() {
       discovery.stop();
       unoffered.stop();
@@ -109,9 +112,17 @@ function createUnofferedLists(deps: ModelListsDeps, { provider, isUsed, turned }
     },
     { intervalMs: () => listedEveryMs(deps), firstRound: "after the interval" },
   );
+  let everyMs = listedEveryMs(deps);
   return {
     start: lists.start,
     stop: lists.stop,
+    /** Applies a changed interval, which else would follow the one that has begun. */
+    reconfigured() {
+      const nowMs = listedEveryMs(deps);
+      // Reloads that change nothing of it must not put the next round off.
+      if (nowMs !== everyMs) lists.again();
+      everyMs = nowMs;
+    },
     listed(name: string, model: string): boolean | undefined {
       if (lists.offers(name, model) === true) return true;
       return lists.listing(name)?.ok === false && !answering.has(name) ? false : undefined;
