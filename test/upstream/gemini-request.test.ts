@@ -327,5 +327,9 @@ describe("parameters", () => {
 
   test("parameters that the provider refuses are left out and named", () => {
     expect(send({ topK: 4 }, { quirks: { refuses: ["top_k"] } })).toMatchObject({ dropped: ["top_k"] });
+    const sent = send({ responseFormat: { type: "json_object" } }, { quirks: { refuses: ["response_format"] } });
+    expect(sent.dropped).toEqual(["response_format"]);
+    expect(sent.json).not.toHaveProperty("generationConfig.responseMimeType");
+    expect(JSON.stringify(sent.json.systemInstruction)).toContain("JSON object");
   });
 });

@@ -172,3 +172,30 @@ describe("a user right after tool results", () => {
     expect(JSON.parse(body).messages).toEqual(JSON.parse(text).messages);
   });
 });
+
+describe("members that the provider refuses", () => {
+  const json_schema = { type: "json_schema", name: "n", schema: { type: "object" } } as const;
+  test.each([
+    ["response_format", { responseFormat: { type: "json_object" } }, ["response_format"]],
+    ["response_format", { responseFormat: json_schema }, ["response_format"]],
+    ["stream", { stream: false }, []],
+    ["stream", { stream: true }, ["stream"]],
+    ["stream_options", { stream: true }, []],
+    ["seed", { seed: 1 }, ["seed"]],
+  ] as const)("%s of %j is left out, and named if the client sent it", (name, part, dropped) => {
+    const sent = send(part, { quirks: { refuses: [name, "model", "messages"] }, stream: "stream" in part });
+    expect(sent.json).not.toHaveProperty(name);
+    expect(sent.json).toMatchObject({ model: "up" });
+    expect(sent.dropped).toEqual([...dropped]);
+    // Words are all that is left to ask for the schema with.
+    expect(sent.body.includes("JSON Schema")).toBe("responseFormat" in part && part.responseFormat === json_schema);
+  });
+
+  test("stream_options of the client are left out where they are relayed", () => {
+    const body = { model: "m", messages: [], stream: true, stream_options: { include_usage: false } };
+    const ctx = context({ quirks: { refuses: ["stream_options"] }, stream: true });
+    const sent = openaiChat.lossless.request(JSON.stringify(body), chat({ stream: true }), ctx, {});
+    expect(JSON.parse(sent.body)).toEqual({ model: "up", messages: [], stream: true });
+    expect(sent.dropped).toEqual(["stream_options"]);
+  });
+});

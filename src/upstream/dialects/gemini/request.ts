@@ -78,7 +78,8 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   WRITER.reasoning(config, at);
   const body: Record<string, unknown> = { contents };
   addTools(body, chat, dropped);
-  addFormat(config, system, { chat, beside: third || body["tools"] === undefined });
+  const beside = third || body["tools"] === undefined;
+  addFormat(config, system, { ...at, beside });
   if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<GeminiContent, "role">;
   if (Object.keys(config).length > 0) body["generationConfig"] = config;
   const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
@@ -167,17 +168,20 @@ function callingConfig(choice: ToolChoice | undefined): GeminiPart | undefined {
 
 /**
  * Adds the format of the answer. `beside`: structured output can be combined with tools. Before the third generation that is a
- * 400, so the prompt states the format.
+ * 400, so the prompt states the format, as it does for a provider that refuses the parameters.
  */
-function addFormat(config: GeminiPart, system: GeminiPart[], given: { chat: ChatRequest; beside: boolean }): void {
+function addFormat(config: GeminiPart, system: GeminiPart[], given: GeminiWriting & { beside: boolean }): void {
   const format = given.chat.responseFormat;
   if (format === undefined || format.type === "text") return;
+  const isRefused = given.refused.includes("response_format");
+  if (isRefused) given.dropped.add("response_format");
+  const beside = given.beside && !isRefused;
   const fitted = format.type === "json_schema" ? fitSchema(format.schema, GEMINI_SCHEMA) : undefined;
-  if (given.beside) {
+  if (beside) {
     config["responseMimeType"] = "application/json";
     if (fitted !== undefined) config["responseJsonSchema"] = fitted.schema;
   }
-  if (given.beside && (fitted !== undefined || format.type === "json_object")) return;
+  if (beside && (fitted !== undefined || format.type === "json_object")) return;
   const text =
     format.type === "json_schema"
       ? `Answer with one JSON value that matches this JSON Schema and with nothing else:\n${JSON.stringify(format.schema)}`

@@ -62,7 +62,8 @@ function losslessRequest(
   const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
   const edits: Record<string, unknown> = { ...OURS, ...members, ...openaiEndUser(body, ctx), model: ctx.model };
   const dropped: string[] = [];
-  for (const name of refusedFor(ctx, chat.reasoning)) {
+  const refused = refusedFor(ctx, chat.reasoning);
+  for (const name of refused) {
     if (edits[name] === undefined && Object.hasOwn(body, name)) dropped.push(name);
     edits[name] = undefined;
   }
@@ -72,7 +73,7 @@ function losslessRequest(
     dropped.push("reasoning_effort");
   }
   if (ctx.quirks.usage_include !== true && isRecord(body["usage"])) edits["usage"] = undefined;
-  if (chat.stream) setStreamOptions(body, edits, ctx);
+  if (chat.stream && !refused.includes("stream_options")) setStreamOptions(body, edits, ctx);
   renameLimit(body, edits, ctx);
   const facts = factsOf(ctx.model);
   if (ctx.quirks.tool_call_ids === "nine") fitTurns(body, edits, nineCharTurns);

@@ -76,6 +76,9 @@ const WRITER = parameterWriter<ChatWriting>({
 
 /** Members without which there is no request. */
 const KEPT = ["model", "messages"];
+/** Members that the gateway sets itself, so that they are not reported if the provider refuses them. */
+const OWN = ["stream_options"];
+const OWN_WHOLE = [...OWN, "stream"];
 
 /** Writes the upstream request. Throws `ApiError` `unsupported_parameter` for content that the protocol cannot express. */
 export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): UpstreamRequest {
@@ -109,11 +112,11 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
       dropped.add("tool_choice");
     } else if (chat.toolChoice !== undefined) body["tool_choice"] = toolChoiceOf(chat.toolChoice, chat.tools);
   }
-  removeRefused(body, refused, dropped, { kept: KEPT });
-  setResponseFormat(body, { chat, ctx, dropped });
+  setResponseFormat(body, at);
   Object.assign(body, openaiEndUser(body, ctx, refused));
   body["stream"] = chat.stream;
   if (chat.stream && ctx.quirks.stream_options !== false) body["stream_options"] = { include_usage: true };
+  removeRefused(body, refused, dropped, { kept: KEPT, silent: chat.stream ? OWN : OWN_WHOLE });
   const request = {
     path: "/chat/completions",
     headers: {},
@@ -159,17 +162,14 @@ function writeEffort(
   return { reasoning_effort: effort };
 }
 
-function setResponseFormat(
-  body: Json,
-  { chat, ctx, dropped }: { chat: ChatRequest; ctx: RequestContext; dropped: Set<string> },
-): void {
+function setResponseFormat(body: Json, { chat, ctx, refused, dropped }: ChatWriting): void {
   const format = chat.responseFormat;
   if (format === undefined || format.type === "text") return;
   if (format.type === "json_object") {
     body["response_format"] = { type: "json_object" };
     return;
   }
-  if (ctx.quirks.json_schema !== false) {
+  if (ctx.quirks.json_schema !== false && !refused.includes("response_format")) {
     const { type, schema, strict, ...named } = format;
     const { relaxed, ...taken } = strictOrPlain(schema, strict);
     if (relaxed) dropped.add("strict");
