@@ -12,7 +12,7 @@ const EXACT_CHARS_MIN = 6;
 
 /** A fast check whether any of the shapes below can match; most texts contain none. */
 const GATE = new RegExp(
-  `${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|akia|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key`,
+  `${KEY_BEGINNINGS}|sk[-_]|pplx-|gh[a-z]_|github_pat|glpat|hf_|xox|akia|asia|ya29|eyj|bearer|basic|@|passw|passphrase|secret|token|api[-_]?key|authorization|cookie|credential|private key`,
   "i",
 );
 
@@ -36,7 +36,9 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     ),
     REDACTED,
   ],
-  [/AKIA[0-9A-Z]{12,}/g, REDACTED],
+  // Keys of accounts and of sessions, and access tokens of another cloud.
+  [/A[KS]IA[0-9A-Z]{12,}/g, REDACTED],
+  [/ya29\.[\w.-]{6,}/g, REDACTED],
   // JSON Web Tokens: every header starts with {" in base64.
   [/eyJ[\w-]{6,}(?:\.[\w-]*){0,4}/g, REDACTED],
 ];
