@@ -6,6 +6,10 @@ export interface EndpointFixture {
   readonly files?: Readonly<Record<string, string>>;
   /** A provider's answer to the request, for the model that was requested. */
   answer(model: string): Readonly<Record<string, unknown>>;
+  /** For endpoints that are translated: what the provider gets beside the model. */
+  readonly sent?: Readonly<Record<string, unknown>>;
+  /** For endpoints that are translated: the answer for the client. */
+  shown?(model: string): Readonly<Record<string, unknown>>;
   /** The tokens that the answer reports. */
   readonly tokens: number;
   /** The same answer without usage. */

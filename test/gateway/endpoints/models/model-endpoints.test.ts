@@ -19,12 +19,22 @@ const zeros = (usage: unknown, value = 0) =>
 const SECRET = "sk-of-the-provider-0123456789";
 
 /** The fixture's name, for example `audio-speech` for `/v1/audio/speech`. */
-const nameOf = (path: string) => path.replace(/^\/v1\//, "").replaceAll("/", "-");
+const nameOf = (path: string) =>
+  path
+    .replace(/^\/v1\//, "")
+    .replace(/^\/api\//, "ollama-")
+    .replaceAll("/", "-");
 
 async function fixtureOf(path: string): Promise<EndpointFixture> {
   const file = join(import.meta.dir, `${nameOf(path)}.ts`);
   if (!(await Bun.file(file).exists())) throw new Error(`${path} has no fixture: ${file}`);
   return ((await import(file)) as { fixture: EndpointFixture }).fixture;
+}
+
+/** The error of a response, in any form. */
+async function failureOf(response: Response): Promise<{ code?: string; param?: string }> {
+  const { error, ...rest } = (await response.json()) as { error: string | { code: string; param: string } };
+  return typeof error === "string" ? rest : error;
 }
 
 /** A request as a form. */
@@ -110,15 +120,15 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
     return row;
   };
 
-  test("is sent unchanged except for the model and the credential, and so is the answer", async () => {
+  test("is sent unchanged or as translated, with the model and the credential, and so is the answer", async () => {
     const response = await ask("alias-of-ours");
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ ...fixture.answer("ours") });
+    expect(await response.json()).toEqual({ ...(fixture.shown ?? fixture.answer)("ours") });
     expect(response.headers.get("x-sallyport-model")).toBe("ours");
     expect(response.headers.get("x-sallyport-route")).toBe("good/theirs");
     const [up] = good.received;
     expect(up?.path).toBe(`/v1${endpoint.upstreamPath}`);
-    expect(await membersOf(up!)).toEqual({ ...fixture.body, ...fixture.files, model: "theirs" });
+    expect(await membersOf(up!)).toEqual({ ...(fixture.sent ?? fixture.body), ...fixture.files, model: "theirs" });
     expect(up?.headers.get("authorization")).toBe(`Bearer ${SECRET}`);
   });
 
@@ -180,10 +190,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
   test("calls no provider for a refused request", async () => {
     for (const [members, param] of fixture.refused) {
       const response = await ask("ours", members);
-      expect([response.status, ((await response.json()) as { error: { param: string } }).error.param]).toEqual([
-        400,
-        param,
-      ]);
+      expect([response.status, (await failureOf(response)).param]).toEqual([400, param]);
     }
     for (const [model, status, code] of [
       ["", 400, "invalid_request"],
@@ -192,8 +199,7 @@ describe.each(MODEL_ENDPOINTS.map((endpoint) => [endpoint.path, endpoint] as con
       ["nobody", 404, "model_not_found"],
     ] as const) {
       const response = await ask(model);
-      const { error } = (await response.json()) as { error: { code: string } };
-      expect([model, response.status, error.code]).toEqual([model, status, code]);
+      expect([model, response.status, (await failureOf(response)).code]).toEqual([model, status, code]);
     }
     expect(good.received).toEqual([]);
   });
