@@ -63,6 +63,13 @@ describe("usage", () => {
   });
 });
 
+/** What fills the silence in formats that have an event of their own for it, or no comments. */
+const KEEPALIVES: Readonly<Record<string, RegExp>> = {
+  "anthropic-messages": /^event: ping\n/,
+  "ollama-chat": /^\{"message":\{"role":"assistant","content":""\},"done":false\}\n$/,
+  "ollama-generate": /^\{"response":"","done":false\}\n$/,
+};
+
 describe("streams and sockets", () => {
   test.each([true, false])(
     "20: the upstream is let go with its client (litellm#13774, #30223; stream: %p)",
@@ -108,7 +115,7 @@ describe("streams and sockets", () => {
       const signal = new AbortController().signal;
       const reader = sseResponse(source, { keepalive: of.keepalive, keepaliveMs: 10, signal }).body?.getReader();
       const { value } = (await reader?.read()) ?? {};
-      expect(String(value)).toMatch(name === "anthropic-messages" ? /^event: ping\n/ : /^:/);
+      expect(String(value)).toMatch(KEEPALIVES[name] ?? /^:/);
       await reader?.cancel();
     },
   );
