@@ -75,6 +75,20 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "POST /v1/messages": MESSAGES.map((messages) => ({ model, max_tokens: 10, messages })),
   "POST /v1/messages/count_tokens": MESSAGES.map((messages) => ({ model, messages })),
   "POST /v1/completions": [{ model, prompt: long("的a ", 12 * MIB) }],
+  "POST /api/chat": [
+    ...MESSAGES.slice(0, 3).map((messages) => ({ model, stream: false, messages })),
+    ...["g", undefined].map((name) => ({
+      ...{ model, stream: false },
+      messages: [
+        { role: "assistant", tool_calls: many(20_000, () => ({ function: { name: "f" } })) },
+        { role: "assistant", tool_calls: many(20_000, () => ({ function: { name: "g" } })) },
+        ...many(20_000, () => ({ role: "tool", content: "x", ...(name === undefined ? {} : { tool_name: name }) })),
+      ],
+    })),
+  ],
+  "POST /api/generate": [{ model, stream: false, prompt: long("的a ", 12 * MIB) }],
+  "POST /api/embed": [{ model: "worst-embedding", input: many(2000, () => long("word ", 1024)) }],
+  "POST /api/show": [{ model: long("word ", MIB) }],
   "POST /v1/embeddings": [
     { model: "worst-embedding", input: many(2000, () => long("word ", 1024)) },
     { model: "worst-embedding", input: long("的a ", 4 * MIB) },

@@ -57,15 +57,51 @@ function sharedParts(body: check.Fields) {
   };
 }
 
-/** A call that has no result yet. */
 interface OpenCall {
   readonly callId: string;
   readonly name: string;
 }
 
+/** The calls that have no result yet. Each is looked at once, however many there are. */
+class OpenCalls {
+  readonly #open = new Map<string, OpenCall>();
+  /** By tool, the earliest first. */
+  readonly #ofTool = new Map<string, OpenCall[]>();
+
+  /** Adds the calls of a message, which follow those that were added before. */
+  add(calls: readonly OpenCall[]): void {
+    for (const call of calls) {
+      this.#open.set(call.callId, call);
+      const list = this.#ofTool.get(call.name);
+      if (list === undefined) this.#ofTool.set(call.name, [call]);
+      else list.push(call);
+    }
+  }
+
+  /** The call of a result: the one with the id, else the earliest of the tool, else the earliest. It has its result then. */
+  take(id: string | undefined, name: string | undefined): OpenCall | undefined {
+    const call = id !== undefined ? this.#open.get(id) : name === undefined ? this.#first() : this.#earliest(name);
+    if (call !== undefined) this.#open.delete(call.callId);
+    return call;
+  }
+
+  #first(): OpenCall | undefined {
+    return this.#open.values().next().value;
+  }
+
+  #earliest(name: string): OpenCall | undefined {
+    const list = this.#ofTool.get(name);
+    const at = list?.findIndex(({ callId }) => this.#open.has(callId)) ?? -1;
+    if (list === undefined || at < 0) return undefined;
+    // What was looked at has its result.
+    const [call] = list.splice(0, at + 1).slice(-1);
+    return call;
+  }
+}
+
 function readMessages(entries: readonly check.Fields[]): ChatMessage[] {
   const messages: ChatMessage[] = [];
-  const open: OpenCall[] = [];
+  const open = new OpenCalls();
   let count = 0;
   for (const [i, entry] of entries.entries()) {
     const path = `messages[${i}]`;
@@ -77,7 +113,7 @@ function readMessages(entries: readonly check.Fields[]): ChatMessage[] {
       messages.push({ role, content: [...textOf(text), ...imagesOf(entry, path)] });
     } else if (role === "assistant") {
       const calls = readCalls(entry, path, () => `call_${count++}`);
-      open.push(...calls);
+      open.add(calls);
       const content: AssistantContent[] = [...reasoningOf(entry, path), ...textOf(text), ...calls];
       if (content.length > 0) messages.push({ role, content });
     } else {
@@ -121,15 +157,12 @@ function readCalls(entry: check.Fields, path: string, makeId: () => string) {
 function readResult(
   entry: check.Fields,
   text: string,
-  { path, open }: { readonly path: string; readonly open: OpenCall[] },
+  { path, open }: { readonly path: string; readonly open: OpenCalls },
 ): ToolResultPart {
   const id = check.maybe(entry, "tool_call_id", check.expectText, path);
   const name =
     check.maybe(entry, "tool_name", check.expectText, path) ?? check.maybe(entry, "name", check.expectText, path);
-  const found = open.findIndex((call) =>
-    id === undefined ? name === undefined || call.name === name : call.callId === id,
-  );
-  const [call] = found < 0 ? [] : open.splice(found, 1);
+  const call = open.take(id, name);
   const callId = id ?? call?.callId;
   if (callId === undefined) {
     return check.reject(path, `Invalid '${path}': no call of a tool precedes this result, or each has its result.`);
