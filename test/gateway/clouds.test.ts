@@ -276,6 +276,16 @@ test.each([
   expect(one.headers.has("x-amz-date")).toBe(false);
 });
 
+test.each([
+  ["bedrock-claude", "bedrock-2023-05-31"],
+  ["vertex-claude", "vertex-2023-10-16"],
+])("%s is asked in the cloud's shape for a translated request of any length", async (model, version) => {
+  const messages = [{ role: "user", content: "long ".repeat(120_000) }];
+  expect((await app.post("/v1/chat/completions", { model, max_tokens: 16, messages })).status).toBe(200);
+  const [one] = seen as [Seen];
+  expect(one.body).toEqual({ max_tokens: 16, messages: [expect.anything()], anthropic_version: version });
+});
+
 test("an ARN is one segment of the path", async () => {
   expect((await app.post("/v1/chat/completions", { model: "bedrock-arn", ...ASK })).status).toBe(200);
   const [one] = seen as [Seen];

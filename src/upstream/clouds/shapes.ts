@@ -18,7 +18,8 @@ export function shapedDialect(dialect: Dialect, shape: CloudShape): Dialect {
   const change = CHANGES[shape];
   const shaped: Dialect = {
     ...dialect,
-    request: (chat, ctx) => change(dialect.request(chat, ctx), ctx),
+    // The text is what is changed, so it is not left to the caller, however long it is.
+    request: (chat, { json: _json, ...ctx }) => change(dialect.request(chat, ctx), ctx),
     lossless: {
       ...dialect.lossless,
       request: (text, chat, ctx, members) => change(dialect.lossless.request(text, chat, ctx, members), ctx),
