@@ -15,7 +15,10 @@ export const signedIn = endpointsBehind("token", ({ accounts }: AccountRoutesDep
 );
 
 /** The description of an operation. */
-export const accountText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).ACCOUNT_TEXTS);
+export const accountText = describedBy(() => {
+  const { ACCOUNT_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return ACCOUNT_TEXTS;
+});
 
 /** Tokens and profiles must not be cached. */
 export const NO_STORE = { "cache-control": "no-store" };

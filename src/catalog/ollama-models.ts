@@ -12,8 +12,14 @@ import { requireVisibleModel } from "./resolve.ts";
 /** The version of Ollama's API that is told: clients refuse older ones. */
 const API_VERSION = "0.12.6";
 
-const views = lazily(() => require("./ollama-views.ts") as typeof import("./ollama-views.ts"));
-const text = describedBy(() => (require("./ollama-texts.ts") as typeof import("./ollama-texts.ts")).OLLAMA_TEXTS);
+const views = lazily(() => {
+  const { ollamaList, ollamaModel }: typeof import("./ollama-views.ts") = require("./ollama-views.ts");
+  return { ollamaList, ollamaModel };
+});
+const text = describedBy(() => {
+  const { OLLAMA_TEXTS }: typeof import("./ollama-texts.ts") = require("./ollama-texts.ts");
+  return OLLAMA_TEXTS;
+});
 
 /** The endpoints. */
 export const OLLAMA_MODEL_ENDPOINTS: readonly ServedEndpoint<CatalogDeps>[] = [

@@ -16,7 +16,10 @@ const ID_CHARS_MAX = 1024;
 
 const MODEL_PATH = "/v1/models/";
 
-const catalogText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).CATALOG_TEXTS);
+const catalogText = describedBy(() => {
+  const { CATALOG_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return CATALOG_TEXTS;
+});
 
 /** The catalog's endpoints. */
 export const CATALOG_ENDPOINTS: readonly ServedEndpoint<CatalogDeps>[] = [

@@ -22,7 +22,10 @@ const page: Handler = async (deps, { request }) => {
   return manualResponse(request, document, origin);
 };
 
-const docsText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).DOCS_TEXTS);
+const docsText = describedBy(() => {
+  const { DOCS_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return DOCS_TEXTS;
+});
 
 /** `/openapi.json`, `/docs` and what is below it. */
 export const DOCS_ENDPOINTS: readonly ServedEndpoint<DocsDeps>[] = [

@@ -41,7 +41,10 @@ const UNREAD_MS = 60_000;
 /** The rate limit headers of an answer to a single call. */
 const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-const mcpText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).MCP_TEXTS);
+const mcpText = describedBy(() => {
+  const { MCP_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return MCP_TEXTS;
+});
 
 /** The endpoint. Its handler lets the caller in, since it first checks the page that the request comes from. */
 export const MCP_ENDPOINTS: readonly ServedEndpoint<{ answer(request: Request): Promise<Response> }>[] = [

@@ -33,7 +33,10 @@ export interface StatusDeps extends HealthDeps, StatsDeps {
 const PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const NO_STORE = { "cache-control": "no-store" };
 
-const statusText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).STATUS_TEXTS);
+const statusText = describedBy(() => {
+  const { STATUS_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return STATUS_TEXTS;
+});
 
 /** The endpoints. */
 export const STATUS_ENDPOINTS: readonly ServedEndpoint<StatusDeps>[] = [

@@ -94,7 +94,10 @@ export interface WebServing {
 
 type WebEndpoint = ServedEndpoint<WebServing>;
 
-const webText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).WEB_TEXTS);
+const webText = describedBy(() => {
+  const { WEB_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return WEB_TEXTS;
+});
 
 const keyed = endpointsBehind("key", ({ deps }: WebServing, request) => deps.authenticate(request));
 

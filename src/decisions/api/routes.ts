@@ -74,7 +74,10 @@ export interface DecisionRoutesDeps {
   endUserOf: EndUsers;
 }
 
-const decisionText = describedBy(() => (require("../openapi.ts") as typeof import("../openapi.ts")).DECISION_TEXTS);
+const decisionText = describedBy(() => {
+  const { DECISION_TEXTS }: typeof import("../openapi.ts") = require("../openapi.ts");
+  return DECISION_TEXTS;
+});
 
 const keyed = endpointsBehind("key", (deps: DecisionRoutesDeps, request) => deps.authenticate(request));
 

@@ -3,7 +3,10 @@
 import { entryOf } from "../../base/json-object.ts";
 import { describedBy, type EndpointText } from "../../http/served-endpoint.ts";
 
-const load = () => require("../openapi/index.ts") as typeof import("../openapi/index.ts");
+const load = () => {
+  const { PATH_TEXTS, GATEWAY_TEXTS }: typeof import("../openapi/index.ts") = require("../openapi/index.ts");
+  return { PATH_TEXTS, GATEWAY_TEXTS };
+};
 
 /** The description of an operation. */
 export const gatewayText = describedBy(() => load().GATEWAY_TEXTS);

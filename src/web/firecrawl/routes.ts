@@ -86,7 +86,10 @@ export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
   return endpointRoutes(FIRECRAWL_ENDPOINTS, deps).use(hostedRoutes());
 }
 
-const firecrawlText = describedBy(() => (require("./openapi.ts") as typeof import("./openapi.ts")).FIRECRAWL_TEXTS);
+const firecrawlText = describedBy(() => {
+  const { FIRECRAWL_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");
+  return FIRECRAWL_TEXTS;
+});
 
 type FirecrawlEndpoint = ServedEndpoint<FirecrawlRoutesDeps>;
 type Describe = FirecrawlEndpoint["describe"];

@@ -5,7 +5,10 @@ import type { ErrorBody } from "../../base/errors.ts";
 import { lazily } from "../../base/lazily.ts";
 import type { WireFormat } from "../format.ts";
 
-const code = lazily(() => require("./code.ts") as typeof import("./code.ts"));
+const code = lazily(() => {
+  const { CHAT, GENERATE }: typeof import("./code.ts") = require("./code.ts");
+  return { CHAT, GENERATE };
+});
 
 const SHARED = {
   idPrefix: "ollama-",

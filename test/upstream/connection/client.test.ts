@@ -155,9 +155,9 @@ test("the body comes as it arrives, and a reader that does not read makes the se
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const wire = await client.call(callOf(url)).answer;
   let before = -1;
-  // The server stops when all buffers between are full.
   while (sent !== before) {
     before = sent;
+    // Nobody tells when all buffers between the two are full, so that the server cannot send any more.
     await Bun.sleep(50);
   }
   expect(sent).toBeLessThan(32 * 1024 * 1024);
