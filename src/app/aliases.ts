@@ -24,7 +24,12 @@ const EXACT: Readonly<Record<string, string>> = {
 };
 
 /** OpenRouter's format differs for these, so they are routes. */
-const OWN_ROUTES: ReadonlySet<string> = new Set(["/api/v1/key", "/api/v1/auth/key", "/api/v1/credits"]);
+const OWN_ROUTES: ReadonlySet<string> = new Set([
+  "/api/v1/key",
+  "/api/v1/auth/key",
+  "/api/v1/credits",
+  "/api/v1/generation",
+]);
 
 /** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {

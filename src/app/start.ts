@@ -123,7 +123,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   });
 
   const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
-  add("own key", { routes: endpointRoutes(OWN_KEY, ownKey) });
+  add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
 
   const webModels: WebModelChoice = {
     catalog: fleet.catalog,

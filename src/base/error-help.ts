@@ -47,6 +47,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   key_not_found: "It was deleted or belongs to another account.",
   account_not_found: "Check the id.",
   invite_not_found: "It was used, withdrawn or has expired. Ask for a new one.",
+  generation_not_found: "It is no chat, is older than the request log, or belongs to another account.",
   job_not_found: "It has expired, was deleted or belongs to another account.",
   crawl_job_not_found: "It has expired, was deleted or belongs to another account.",
   extract_job_not_found: "It has expired, was deleted or belongs to another account.",

@@ -65,6 +65,7 @@ export const ERRORS = {
   key_not_found: row(404, "not_found_error"),
   account_not_found: row(404, "not_found_error"),
   invite_not_found: row(404, "not_found_error"),
+  generation_not_found: row(404, "not_found_error"),
   job_not_found: row(404, "not_found_error"),
   crawl_job_not_found: row(404, "not_found_error"),
   extract_job_not_found: row(404, "not_found_error"),

@@ -119,6 +119,8 @@ export const usage = sqliteTable(
      * for a failed upstream call within a request.
      */
     repeats: integer("repeats").notNull().default(1),
+    /** The id of the answer as the client knows it; null for all that are no chats, and in rows of older versions. */
+    answerId: text("answer_id"),
   },
   (t) => [
     uniqueIndex("usage_uid").on(t.uid),
@@ -126,6 +128,7 @@ export const usage = sqliteTable(
     // Every index contains the row id, so this one also serves an account's requests, newest first.
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),
+    index("usage_answer").on(t.answerId),
   ],
 );
 

@@ -2,6 +2,9 @@
 // answer names, by searches and by how long caches are kept. A client that asks for the cost is told what is booked.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { OpenRouter } from "@openrouter/sdk";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { DIALECTS, type DialectName, dialectOf, KINDS, say } from "../support/fake-model.ts";
@@ -245,6 +248,58 @@ describe.each(DIALECTS.map((dialect) => ({ dialect })))("$dialect", ({ dialect }
       expect(header).toBe(stream || model.endsWith(UNPRICED) ? null : "0.0006");
       expect(response.headers.get("x-sallyport-dropped") ?? "").not.toContain("usage");
     }
+  });
+});
+
+describe("GET /api/v1/generation", () => {
+  const idIn = (raw: string) => /"id":"((?:chatcmpl-|cmpl-|resp_|msg_)[^"]+)"/.exec(raw)![1]!;
+  const generation = (id: string, key = app.key) =>
+    fetch(`${app.url}/api/v1/generation?id=${id}`, { headers: { authorization: `Bearer ${key}` } });
+
+  test.each(
+    CLIENT_FORMATS.flatMap((of) => [false, true].map((stream) => ({ of, stream, name: `${of.name} ${stream}` }))),
+  )("OpenRouter's client reads the cost of an answer at once: $name", async ({ of, stream }) => {
+    const client = new OpenRouter({
+      apiKey: app.key,
+      serverURL: `${app.url}/api/v1`,
+      retryConfig: { strategy: "none" },
+    });
+    for (const dialect of DIALECTS) {
+      const id = idIn(await (await ask(of, stream, `${dialect}-0`, {})).text());
+      const { data } = await client.generations.getGeneration({ id });
+      expect(data).toMatchObject({ id, totalCost: 0.0006, tokensPrompt: 100, tokensCompletion: 50, streamed: stream });
+      expect(data).toMatchObject({ model: `${dialect}-0`, providerName: dialect, cancelled: false });
+    }
+  });
+
+  test("an unknown cost is null", async () => {
+    const id = idIn(await (await ask(CLIENT_FORMATS[0]!, false, `openai-chat-${UNPRICED}`, {})).text());
+    expect(await (await generation(id)).json()).toMatchObject({ data: { id, total_cost: null, usage: null } });
+  });
+
+  test("another account's answer is unknown, as is an id that nobody has", async () => {
+    const store = await app.openStore();
+    const name = "other";
+    const account = await accountStore(store).createAccount({
+      username: name,
+      email: "o@example.com",
+      tier: "premium",
+    });
+    if ("refused" in account) throw new Error(account.refused);
+    const { key } = await keyStore(store).createKey({ accountId: account.id, name });
+    await store.close();
+    const id = idIn(await (await ask(CLIENT_FORMATS[0]!, false, "openai-chat-0", {})).text());
+    expect((await generation(id)).status).toBe(200);
+    for (const response of [await generation(id, key), await generation("chatcmpl-none")]) {
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ error: { code: "generation_not_found", param: "id" } });
+    }
+  });
+
+  test.each(["", "x".repeat(201)])("an id of another length is refused", async (id) => {
+    const response = await generation(id);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param: "id" } });
   });
 });
 

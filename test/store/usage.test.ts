@@ -51,7 +51,15 @@ test("a request is kept as it was reported", async () => {
   writer.record(record);
   await writer.close();
   expect((await usage.listLog({ accountId: ids[0]! })).rows).toEqual([
-    { ...record, id: 1, requestId: "r".repeat(200), uid: expect.any(String), attempts: null, repeats: 1 },
+    {
+      ...record,
+      id: 1,
+      requestId: "r".repeat(200),
+      uid: expect.any(String),
+      attempts: null,
+      repeats: 1,
+      answerId: null,
+    },
   ]);
 });
 

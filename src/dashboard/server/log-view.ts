@@ -3,11 +3,11 @@
 import { ANSWERED } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isoTime } from "../../base/iso-time.ts";
+import { knownCost } from "../../catalog/known-cost.ts";
 import type { LogRow } from "../../store/usage/log.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { LogRowView, TryView } from "../contract-log.ts";
-import { knownCost } from "./cost.ts";
 import { loggedEndpoint } from "./playground-paths.ts";
 
 export interface LogViewDeps {

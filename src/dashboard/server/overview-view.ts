@@ -1,11 +1,11 @@
 // Converts the figures of a span into the form that the overview shows.
 
 import { isoTime } from "../../base/iso-time.ts";
+import { knownCost } from "../../catalog/known-cost.ts";
 import { percentileMs } from "../../store/usage/latency.ts";
 import type { SlotLatency, SlotSpan, SlotSums } from "../../store/usage/overview.ts";
 import type { LogRowView } from "../contract-log.ts";
 import type { OverviewSums, OverviewView, Speed } from "../contract-overview.ts";
-import { knownCost } from "./cost.ts";
 import type { Figures, MinuteSlots } from "./overview-figures.ts";
 
 interface Shown {

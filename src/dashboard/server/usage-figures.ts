@@ -2,11 +2,11 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { knownCost } from "../../catalog/known-cost.ts";
 import { percentileMs } from "../../store/usage/latency.ts";
 import { hourOf, type UsageSums } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
 import type { HourlyReport, LatencyView, UsageSumsView } from "../contract-usage.ts";
-import { knownCost } from "./cost.ts";
 
 const DAYS_MAX = 366;
 const DAYS = 30;

@@ -44,6 +44,7 @@ export function spend(
         nowMs: deps.clock.now(),
         failedRoutes: exchange.failedRoutes,
         askedMs: attempt.startedMs,
+        answerId: turn.id,
       },
     ),
   );

@@ -70,6 +70,39 @@ const CREDITS = Type.Object(
   { $id: "OpenRouterCredits" },
 );
 
+const GENERATION = Type.Object(
+  {
+    data: Type.Object(
+      {
+        id: Type.String(),
+        model: Type.String(),
+        total_cost: orNull(Type.Number({ description: "US dollars; null if the price of the model is unknown." })),
+        tokens_prompt: Type.Integer(),
+        tokens_completion: Type.Integer(),
+      },
+      { additionalProperties: true },
+    ),
+  },
+  { $id: "OpenRouterGeneration" },
+);
+
+const OPENROUTER_GENERATION: NamelessText = {
+  group: "Accounts",
+  summary: "Get what an answer cost in OpenRouter's format",
+  description:
+    "Finds a chat of one's own account by the `id` of its answer, as long as the request log keeps it. What the gateway does not keep is null. The request does not count against the rate limit.",
+  parameters: [
+    {
+      name: "id",
+      in: "query",
+      required: true,
+      schema: Type.String({ minLength: 1, maxLength: 200, description: "The id of the answer." }),
+    },
+  ],
+  answer: { description: "The answer's usage and cost.", schema: GENERATION },
+  errors: ["generation_not_found"],
+};
+
 const IN_OPENROUTERS_FORMAT: NamelessText = {
   group: "Accounts",
   summary: "Get one's own key in OpenRouter's format",
@@ -100,4 +133,5 @@ export const OWN_KEY_TEXTS = {
   getOpenRouterKey: IN_OPENROUTERS_FORMAT,
   getOpenRouterAuthKey: IN_OPENROUTERS_FORMAT,
   getOpenRouterCredits: OPENROUTER_CREDITS,
+  getOpenRouterGeneration: OPENROUTER_GENERATION,
 };

@@ -36,6 +36,8 @@ export interface UsageOwner {
   failedRoutes?: readonly FailedRoute[];
   /** When the route that answered was called. */
   askedMs?: number;
+  /** The id of the answer as the client knows it. */
+  answerId?: string;
 }
 
 const NO_ROUTES: readonly FailedRoute[] = [];
@@ -68,6 +70,7 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     arrivedMs: account.startedMs,
     ...(account.askedMs === undefined ? {} : { askedMs: account.askedMs }),
     ...(spent.isCall === true ? { isCall: true } : {}),
+    ...(account.answerId === undefined || spent.isCall === true ? {} : { answerId: account.answerId }),
   };
 }
 

@@ -21,6 +21,7 @@ import jobLease from "../migrations/0014_job_lease.sql" with { type: "text" };
 import decisionPriors from "../migrations/0015_decision_priors.sql" with { type: "text" };
 import threadRows from "../migrations/0016_thread_rows.sql" with { type: "text" };
 import largeValues from "../migrations/0017_large_values.sql" with { type: "text" };
+import answerIds from "../migrations/0018_answer_ids.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // Programs before it cannot read the values of megabytes that are stored after it: such an answer is an error to them, such a
   // thread empty.
   { name: "0017_large_values", sql: largeValues, usableFrom: "0014_job_lease" },
+  { name: "0018_answer_ids", sql: answerIds, usableFrom: "0014_job_lease" },
 ];
 
 /**

@@ -99,6 +99,17 @@ export function requestLog({ db }: Store) {
         .get();
     },
 
+    /** The row of an answer of an account, by the id that the client knows. */
+    async findAnswer(accountId: string, answerId: string): Promise<LogRow | undefined> {
+      return db
+        .select()
+        .from(usage)
+        .where(and(eq(usage.answerId, answerId), eq(usage.accountId, accountId)))
+        .orderBy(desc(usage.id))
+        .limit(1)
+        .get();
+    },
+
     /** The id of the last row; 0 if there is none. */
     async lastLogId(): Promise<number> {
       return (await db.select({ id: usage.id }).from(usage).orderBy(desc(usage.id)).limit(1).get())?.id ?? 0;

@@ -42,6 +42,8 @@ export interface UsageRecord {
   /** `performance.now()` when the request arrived, and when the answering route was called; needed for `attempts`. */
   readonly arrivedMs?: number;
   readonly askedMs?: number;
+  /** The id of the answer as the client knows it. */
+  readonly answerId?: string;
   /** True for a failed upstream call that cost tokens. The request itself has its own record. */
   readonly isCall?: true;
 }

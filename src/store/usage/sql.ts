@@ -119,7 +119,7 @@ function amountsOf(d: UsageDelta): number[] {
 const ROW_COLUMNS = [
   ...["request_id", "account_id", "key_id", "model", "provider", "upstream_model", "endpoint", "status", "error_code"],
   ...["input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "estimated"],
-  ...["cost_micros", "latency_ms", "ttfb_ms", "stream", "created_at", "uid", "attempts", "repeats"],
+  ...["cost_micros", "latency_ms", "ttfb_ms", "stream", "created_at", "uid", "attempts", "repeats", "answer_id"],
 ];
 /** Rows in one statement, the most first: a server answers few large statements sooner than many small ones. */
 const ROWS_AT_ONCE = [64, 16, 4, 1];
@@ -174,6 +174,7 @@ function valuesOf({ record: r, uid, repeats }: UsageRow) {
     uid,
     tries === undefined ? null : JSON.stringify(tries),
     repeats,
+    r.answerId ?? null,
   ];
 }
 

@@ -7,7 +7,10 @@ import type { Verbs } from "../../../src/store/verbs.ts";
 import { usageRecord } from "../records.ts";
 import { type Contract, TEXTS } from "./world.ts";
 
-type LogVerbs = Pick<Contract<"usage">, "listLog" | "followLog" | "findLogRow" | "lastLogId" | "namesOfKeys">;
+type LogVerbs = Pick<
+  Contract<"usage">,
+  "listLog" | "followLog" | "findLogRow" | "findAnswer" | "lastLogId" | "namesOfKeys"
+>;
 
 async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Promise<void> {
   const rows = changes.map((change) => ({ record: usageRecord(change), uid: crypto.randomUUID(), repeats: 1 }));
@@ -128,6 +131,19 @@ export const requestLogContract: LogVerbs = {
       expect(await verbs.usage.findLogRow(id)).toMatchObject({ requestId: "mine" });
       expect(await verbs.usage.findLogRow(id, other)).toBeUndefined();
       expect(await verbs.usage.findLogRow(id + 1)).toBeUndefined();
+    },
+  },
+  findAnswer: {
+    "basics: one's own answer by its id, and nobody else's": async ({ verbs, account }) => {
+      const [accountId, other] = [await account("a"), await account("b")];
+      await write(verbs, [
+        { accountId, requestId: "mine", answerId: "chatcmpl-1" },
+        { accountId: other, requestId: "theirs", answerId: "chatcmpl-2" },
+        { accountId, requestId: "none" },
+      ]);
+      expect(await verbs.usage.findAnswer(accountId, "chatcmpl-1")).toMatchObject({ requestId: "mine" });
+      expect(await verbs.usage.findAnswer(accountId, "chatcmpl-2")).toBeUndefined();
+      expect(await verbs.usage.findAnswer(accountId, "")).toBeUndefined();
     },
   },
   lastLogId: {

@@ -1,8 +1,10 @@
-// GET /v1/key, and the same in OpenRouter's format. Requests do not count against the rate limit.
+// GET /v1/key, the same in OpenRouter's format, and what one answer cost. Requests do not count against the rate limit.
 
 import type { AtOnce } from "../../../base/at-once.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
+import type { Catalog } from "../../../catalog/models.ts";
+import { resolveModel } from "../../../catalog/resolve.ts";
 import type { TierGrant } from "../../../catalog/tiers.ts";
 import type { TierId } from "../../../config/schema.ts";
 import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
@@ -11,6 +13,7 @@ import type { UsageStore } from "../../../store/usage/usage.ts";
 import type { UsageWriter } from "../../../store/usage/writer.ts";
 import type { Caller } from "../../admission/caller.ts";
 import { gatewayText } from "../texts.ts";
+import { openRouterGeneration } from "./generation-view.ts";
 import { keySpending, openRouterCredits, openRouterKey, ownKeyView } from "./key-view.ts";
 
 /** What the endpoints need. */
@@ -18,11 +21,12 @@ export interface OwnKeyDeps {
   /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<Caller>;
   keys: Pick<KeyStore, "listKeys">;
-  usage: Pick<UsageStore, "spendingByDay">;
+  usage: Pick<UsageStore, "spendingByDay" | "findAnswer">;
   /** The usage that is not yet written. */
-  writer: Pick<UsageWriter, "pendingCostMicros" | "readBetweenWrites">;
+  writer: Pick<UsageWriter, "pendingCostMicros" | "readBetweenWrites" | "flush">;
   grants(): Readonly<Record<TierId, TierGrant>>;
   clock: Clock;
+  catalog(): Catalog;
 }
 
 const keyed = endpointsBehind("key", (deps: OwnKeyDeps, request) => deps.authenticate(request));
@@ -39,6 +43,29 @@ async function look({ keys, usage, writer, grants, clock }: OwnKeyDeps, caller: 
   });
   const view = ownKeyView(caller, row, { clock, planRpm: grants()[caller.account.tier].rpm, spending });
   return { view, spending, periodMs: row.budgetPeriodMs };
+}
+
+/** No answer has a longer id. */
+const ANSWER_ID_CHARS = 200;
+
+/** The usage row of an answer of the caller's account. It may not be written yet. Throws 400 and 404. */
+async function findGeneration({ usage, writer }: OwnKeyDeps, { accountId }: Caller, request: Request) {
+  const id = new URL(request.url).searchParams.get("id");
+  if (id === null || id === "" || id.length > ANSWER_ID_CHARS) {
+    const message = `Invalid 'id': expected the id of an answer, of at most ${ANSWER_ID_CHARS} characters.`;
+    throw new ApiError("invalid_request", message, { param: "id" });
+  }
+  let row = await usage.findAnswer(accountId, id);
+  if (row === undefined) {
+    await writer.flush();
+    row = await usage.findAnswer(accountId, id);
+  }
+  if (row !== undefined) return { id, row };
+  throw new ApiError(
+    "generation_not_found",
+    "No answer with this 'id' is known. Answers of chats are known to the account that asked for them, as long as the request log keeps them.",
+    { param: "id" },
+  );
 }
 
 const inOpenRoutersFormat = (path: string, describe: ServedEndpoint<OwnKeyDeps>["describe"]) =>
@@ -58,6 +85,15 @@ export const OWN_KEY: readonly ServedEndpoint<OwnKeyDeps>[] = [
   }),
   inOpenRoutersFormat("/api/v1/key", gatewayText("getOpenRouterKey")),
   inOpenRoutersFormat("/api/v1/auth/key", gatewayText("getOpenRouterAuthKey")),
+  keyed("GET", "/api/v1/generation", {
+    describe: gatewayText("getOpenRouterGeneration"),
+    handle: async (deps, { caller, request }) => {
+      const { id, row } = await findGeneration(deps, caller, request);
+      return Response.json(
+        openRouterGeneration(id, row, resolveModel(deps.catalog(), row.model)?.model.prices !== undefined),
+      );
+    },
+  }),
   keyed("GET", "/api/v1/credits", {
     describe: gatewayText("getOpenRouterCredits"),
     handle: async (deps, { caller }) => {

@@ -111,9 +111,12 @@ describe("GET /v1/key", () => {
     expect((await get("/api/v1/credits", "plain")).json).toEqual({ data: { total_credits: 0, total_usage: 0.5 } });
   });
 
-  test.each(["/v1/key", "/api/v1/key", "/api/v1/credits"])("%s requires a key", async (path) => {
-    expect((await fetch(app.url + path)).status).toBe(401);
-  });
+  test.each(["/v1/key", "/api/v1/key", "/api/v1/credits", "/api/v1/generation?id=x"])(
+    "%s requires a key",
+    async (path) => {
+      expect((await fetch(app.url + path)).status).toBe(401);
+    },
+  );
 });
 
 describe("in OpenRouter's format", () => {

@@ -1,4 +1,4 @@
-// The cost of requests in the form that pages show.
+// The cost of requests in the form in which pages and answers show it.
 
 const MICROS_PER_USD = 1_000_000;
 
