@@ -9,7 +9,7 @@ import { chat, context, identity } from "./support.ts";
 
 const DIALECT = "openai-chat";
 const names = transcripts(DIALECT);
-const broken = /cut|error|broken/;
+const broken = /cut|error|broken|policy/;
 const good = names.filter((name) => !broken.test(name));
 const relay = (part: Partial<RelayIdentity> = {}) =>
   openaiChat.lossless.relay({ ...identity, includeUsage: true, ...part });
