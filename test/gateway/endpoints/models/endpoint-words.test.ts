@@ -221,12 +221,12 @@ describe("the built-in provider", () => {
   });
 
   test("both are listed with their kind and endpoint", async () => {
-    for (const [id, type, endpoint] of [
-      ["demo-embed", "embedding", "/v1/embeddings"],
+    for (const [id, type, ...endpoints] of [
+      ["demo-embed", "embedding", "/v1/embeddings", "/api/embed"],
       ["demo-rerank", "rerank", "/v1/rerank"],
     ]) {
       const model = await (await app.call(`/v1/models/${id}`)).json();
-      expect(model).toMatchObject({ id, type, endpoints: [endpoint] });
+      expect(model).toMatchObject({ id, type, endpoints });
     }
   });
 });
