@@ -50,6 +50,11 @@ describe("signatures equal those of the vendor's own implementation", () => {
     ["an encoded colon and slash", { url: "https://host.example/model/arn%3Aaws%2Fx/invoke" }, {}],
     ["a query", { method: "GET", url: "https://host.example/models?b=2&a=1%20x&c=%2F", body: undefined }, {}],
     [
+      "names in a query that begin with one another",
+      { method: "GET", url: "https://host.example/models?a1=3&a-b=2&a=1", body: undefined },
+      {},
+    ],
+    [
       "a port, bytes and another service",
       { url: "http://127.0.0.1:8080/v1/a!'()*", body: new Uint8Array([0, 255]) },
       { service: "bedrock-mantle" },

@@ -74,10 +74,12 @@ function hmac(key: string | Buffer, text: string): Buffer {
 
 function canonicalQuery(search: string): string {
   if (search.length <= 1) return "";
+  // By name first: `a` precedes `a1`, although `=` comes after digits.
   return [...new URLSearchParams(search)]
-    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .map(([name, value]) => `${encoded(name)} ${encoded(value)}`)
     .sort()
-    .join("&");
+    .join("&")
+    .replaceAll(" ", "=");
 }
 
 /** Everything but letters, digits and `-._~` is encoded. */
