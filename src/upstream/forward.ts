@@ -71,6 +71,8 @@ export async function forwardCall(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (ended.signal.aborted) throw ended.signal.reason;
+    // There is no credential, or the body is too large to be signed.
+    if (error instanceof UpstreamFault) throw error;
     throw new UpstreamFault("unavailable", "The provider could not be reached.", { cause: error });
   } finally {
     isAnswered = true;

@@ -7,6 +7,9 @@ import { AnthropicFoundry } from "@anthropic-ai/foundry-sdk";
 import { AnthropicVertex } from "@anthropic-ai/vertex-sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { openStore } from "../../src/store/engine/open.ts";
+import { eventStreamTransport } from "../../src/upstream/clouds/event-stream.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import {
   AWS_KEYS,
@@ -300,6 +303,17 @@ test("a provider whose credential cannot be found is named, and is not called", 
   expect(seen).toHaveLength(0);
 });
 
+test("a forwarded call without a credential says so", async () => {
+  const store = openStore({ dataDir: app.dataDir });
+  const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "all", passthrough: true });
+  store.close();
+  const answered = await fetch(`${app.url}/v1/upstream/without/models`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  expect([answered.status, await answered.text()]).toEqual([502, expect.stringContaining("provider_auth_failed")]);
+  expect(seen).toHaveLength(0);
+});
+
 describe("errors of a cloud", () => {
   const aws = (status: number, name: string, message = `text ${AWS_KEYS.secret_access_key}`) =>
     Response.json({ message }, { status, headers: { "x-amzn-errortype": `${name}:http://internal.example/` } });
@@ -348,6 +362,15 @@ describe("an event stream that fails", () => {
     expect(text).toContain("Hello.");
     expect(text).toContain("event: error");
     expect(text).not.toContain("message_stop");
+  });
+
+  test("by a wrong checksum ends its connection", async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(damaged()), cancel: resolve });
+    const headers = { "content-type": "application/vnd.amazon.eventstream" };
+    const answer = await eventStreamTransport(async () => new Response(body, { headers }))("", {});
+    expect(await answer.text().catch(() => "failed")).toBe("failed");
+    expect(await promise).toBeInstanceOf(Error);
   });
 
   test("by an exception before any content is an HTTP error", async () => {

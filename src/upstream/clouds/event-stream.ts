@@ -32,6 +32,15 @@ function asServerSentEvents(body: ReadableStream<Uint8Array>): ReadableStream<Ui
   const reader = body.getReader();
   const frames = new FrameReader();
   const encoder = new TextEncoder();
+  const readable = (bytes: Uint8Array): string => {
+    try {
+      return frames.push(bytes).map(serverSentEvent).join("");
+    } catch (error) {
+      // Nobody can cancel a stream that has failed, and the connection would stay open.
+      reader.cancel(error).catch(() => undefined);
+      throw error;
+    }
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -41,7 +50,7 @@ function asServerSentEvents(body: ReadableStream<Uint8Array>): ReadableStream<Ui
             if (frames.isWithin) throw new Error("The event stream ended within a frame.");
             return controller.close();
           }
-          const text = frames.push(value).map(serverSentEvent).join("");
+          const text = readable(value);
           if (text !== "") return controller.enqueue(encoder.encode(text));
         }
       },
