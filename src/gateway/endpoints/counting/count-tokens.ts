@@ -104,6 +104,8 @@ function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: 
     // When counting, providers that support requests for summaries ignore them, so these are left out.
     for (const name of ["compaction", "context_management"]) if (name in body) members[name] = undefined;
   }
+  // As in a message, the wish for the cost is not the provider's matter.
+  if (chat.includeCost === true && provider.quirks.usage_include !== true) members["usage"] = undefined;
   const ctx = {
     ...{ model: route.model, stream: chat.stream, quirks: provider.quirks, clientHeaders, body },
     supportsReasoning: model.supportsReasoning,

@@ -53,6 +53,11 @@ test("a provider of the same protocol counts itself", async () => {
   expect(sent?.headers.get("anthropic-beta")).toBe("token-counting-2024-11-01");
 });
 
+test("a wish for the cost is not sent to a provider that does not know it, as with a message", async () => {
+  await count({ model: "native", messages, usage: { include: true } });
+  expect(upstream.received[0]?.json).toEqual({ model: "up-model", messages });
+});
+
 test("the gateway counts for a server without that endpoint", async () => {
   upstream.answer(() =>
     Response.json({ type: "error", error: { type: "not_found_error", message: "no" } }, { status: 404 }),
