@@ -30,7 +30,8 @@ export async function loadMetadata(): Promise<MetadataLookup> {
     const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
     if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices, ...vendor.billing };
     const inferred = inferredFrom(vendor.siblings, id);
-    if (priced === undefined && inferred === undefined) return undefined;
+    // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
+    if (priced === undefined && inferred === undefined) return vendor.billing.billing && vendor.billing;
     return { contextLength: priced?.context, prices: priced?.prices, inferred, ...vendor.billing };
   };
 }

@@ -98,9 +98,14 @@ test("long prompts have their own row", () => {
 test.each([
   ["another server with the same id", "http://127.0.0.1:9100/v1", "gpt-4o-mini"],
   ["the vendor's name elsewhere in the address", "https://proxy.example/?to=https://api.openai.com/v1", "gpt-4o-mini"],
-  ["no such model", OPENAI, "no-such-model"],
+  ["no such model of a vendor that bills nothing beside tokens", "https://api.deepseek.com/v1", "no-such-model"],
   ["empty", "", ""],
 ])("nothing is known of %s", (_name, baseUrl, model) => expect(lookUp(baseUrl, model)).toBeUndefined());
+
+test("a model that nobody knows is billed by what its vendor bills beside tokens", () => {
+  expect(lookUp(OPENAI, "no-such-model")).toEqual({ billing: lookUp(OPENAI, "gpt-4o-mini")?.billing });
+  expect(lookUp(OPENAI, "no-such-model")?.billing?.services?.["priority"]).toBeGreaterThan(1);
+});
 
 test.each([
   [OPENAI, "gpt-5"],
