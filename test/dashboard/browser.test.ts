@@ -250,12 +250,12 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("Settings", { exact: true }).click();
       await page.getByLabel("System prompt").fill("Be brief.");
       await page.getByLabel("Model", { exact: true }).selectOption("demo-echo");
-      await page.getByLabel("Message").fill("first words");
+      await page.getByLabel("Message", { exact: true }).fill("first words");
       await page.keyboard.press("Enter");
       await page.locator(".reply").getByText("first words").waitFor();
       await page.getByText(/\d+ in, \d+ out/).waitFor();
       await page.getByLabel("Model", { exact: true }).selectOption("endless");
-      await page.getByLabel("Message").fill("never mind");
+      await page.getByLabel("Message", { exact: true }).fill("never mind");
       await page.getByRole("button", { name: "Send" }).click();
       await page.getByText("and so on").waitFor();
       await page.getByRole("button", { name: "Stop" }).click();

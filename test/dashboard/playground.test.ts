@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     // On a phone the settings are behind a button.
     await page.getByText("Settings", { exact: true }).click();
     await page.getByLabel("Temperature").fill("0.2");
-    await page.getByLabel("Message").fill("stays here");
+    await page.getByLabel("Message", { exact: true }).fill("stays here");
     await page.keyboard.press("Enter");
     await page.locator(".reply").getByText("stays here").waitFor();
     await page.getByText("This request as code").click();

@@ -94,7 +94,8 @@ const SHARED = {
 
 /** The table of `POST /api/chat`. */
 export const OLLAMA_CHAT_FIELDS = formatFields({
-  ...SHARED,
+  parameters: SHARED.parameters,
+  reasoning: SHARED.reasoning,
   members: {
     ...SHARED_MEMBERS,
     messages: { description: "The messages of the conversation, oldest first. Without any, the model is loaded." },
@@ -105,7 +106,8 @@ export const OLLAMA_CHAT_FIELDS = formatFields({
 
 /** The table of `POST /api/generate`. */
 export const OLLAMA_GENERATE_FIELDS = formatFields({
-  ...SHARED,
+  parameters: SHARED.parameters,
+  reasoning: SHARED.reasoning,
   members: {
     ...SHARED_MEMBERS,
     prompt: { description: "The prompt. Without one, the model is loaded.", schema: aString.schema },
