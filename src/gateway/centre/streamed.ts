@@ -115,7 +115,8 @@ class AnswerPump implements SseSource {
   #trailingHeaders = "";
   #ttfbMs: number | null = null;
   /** The text that was sent, if a stage reads it once the answer is complete. */
-  readonly #heard: string[] | undefined;
+  #heard: string[] | undefined;
+  #started = false;
   readonly #sentHeaders: ReadonlySet<string>;
 
   constructor(deps: GatewayDeps, flow: Flow) {
@@ -126,7 +127,6 @@ class AnswerPump implements SseSource {
     this.#runs = ready.runs;
     this.#live = live;
     this.#opened = live !== undefined;
-    this.#heard = ready.runs.some(({ readsText }) => readsText === true) ? [] : undefined;
     exchange.streaming = true;
     this.#sentHeaders = new Set(Object.keys(exchange.headers));
     deps.streamOpened?.();
@@ -151,6 +151,11 @@ class AnswerPump implements SseSource {
       this.#trailingHeaders = trailingHeaderComments(exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
+    if (!this.#started) {
+      this.#started = true;
+      // A stage may know it only since the route that answers was asked.
+      this.#heard = this.#runs.some(({ readsText }) => readsText === true) ? [] : undefined;
+    }
     let text = await live.next();
     if (text !== undefined) this.#heard?.push(text);
     // Stages keep the answer before the client sees its end, as the client may continue or fetch it immediately.

@@ -39,6 +39,11 @@ export class GatewayThreads {
     this.#deps = deps;
   }
 
+  /** Whether the gateway holds threads that begin now. */
+  areHeld(): boolean {
+    return this.#deps.enabled();
+  }
+
   /** Whether the gateway holds an answer that can be continued. */
   async has(accountId: string, previousId: string | undefined): Promise<boolean> {
     if (previousId === undefined || !this.#deps.enabled()) return false;

@@ -12,6 +12,7 @@ import {
   reread,
   type Stage,
   type StageRun,
+  type Target,
 } from "../../centre/stage.ts";
 import { clientError } from "../../rules/policy.ts";
 import type { GatewayThread, GatewayThreads } from "./gateway-threads.ts";
@@ -48,7 +49,6 @@ export function createThreadsStage(deps: ThreadsDeps): Stage {
 }
 
 class ThreadRun implements StageRun {
-  readonly readsText = true;
   readonly #deps: ThreadsDeps;
   /** The thread, if the gateway holds it. */
   #own: GatewayThread | undefined;
@@ -57,6 +57,11 @@ class ThreadRun implements StageRun {
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps;
+  }
+
+  /** Only once the gateway holds the thread, which may be after a provider refused it. */
+  get readsText(): boolean {
+    return this.#own !== undefined;
   }
 
   async prepare(turn: ChatTurn): Promise<Change | undefined> {
@@ -74,27 +79,35 @@ class ThreadRun implements StageRun {
     const { accountId } = caller;
     return {
       why: "threads",
-      routes: routesOfThread(thread, routes, { ...this.#deps, accountId }),
+      routes: routesOfThread(thread, routes, { ...this.#deps, accountId, held: this.#deps.gatewayThreads.areHeld() }),
       keepsUpstreamId: (id, provider) => threads.answered(id, { accountId, provider }),
     };
   }
 
   /** If the provider refuses to hold a new thread, the gateway does. */
   again(turn: ChatTurn, { error }: FailedCall): Promise<Change | undefined> | undefined {
-    const isNew = this.#own === undefined && threadOf(turn.format, turn.body)?.previousId === undefined;
-    if (!isNew || !(error instanceof UpstreamFault)) return undefined;
+    if (!this.#isNew(turn) || !(error instanceof UpstreamFault)) return undefined;
     if (!refusesThread(clientError(error, this.#deps.scrub, turn.format.dialect))) return undefined;
+    return this.#heldInstead(turn).then((held) => {
+      // `adapt` applies it.
+      return held === undefined ? undefined : { why: "thread refused" };
+    });
+  }
+
+  adapt(turn: ChatTurn, { provider }: Target): Promise<Change | undefined> | Change | undefined {
+    if (this.#instead !== undefined || supportsThreads(provider) || !this.#isNew(turn)) return this.#instead;
     return this.#heldInstead(turn);
   }
 
-  adapt(): Change | undefined {
-    return this.#instead;
+  /** Whether a thread begins that the gateway does not hold. */
+  #isNew({ format, body }: ChatTurn): boolean {
+    const thread = this.#own === undefined ? threadOf(format, body) : undefined;
+    return thread !== undefined && thread.previousId === undefined;
   }
 
   async #heldInstead(turn: ChatTurn): Promise<Change | undefined> {
     this.#instead = await this.#held(turn, { ...turn.body, ...turn.members });
-    // `adapt` applies it.
-    return this.#instead === undefined ? undefined : { why: "thread refused" };
+    return this.#instead;
   }
 
   async complete({

@@ -72,17 +72,25 @@ export function threadOf(format: WireFormat, body: Readonly<Record<string, unkno
 }
 
 /**
- * The routes on which a thread can continue: those of the provider that holds it. If no provider of the model has threads, all
- * routes stay, and the parameter is refused later. Throws 404 `thread_not_found`.
+ * The routes on which a thread can continue: those of the provider that holds it. A new thread tries providers with threads first;
+ * the others follow if the gateway holds threads (`held`). If no provider of the model has threads, all routes stay, and the
+ * parameter is refused later. Throws 404 `thread_not_found`.
  */
 export function routesOfThread(
   { previousId }: ThreadRequest,
   routes: readonly ModelRoute[],
-  deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string },
+  deps: { threads: UpstreamThreads; provider(name: string): Provider | undefined; accountId: string; held: boolean },
 ): readonly ModelRoute[] {
-  const able = routes.filter(({ provider }) => supportsThreads(deps.provider(provider)));
+  const isAble = ({ provider }: ModelRoute) => supportsThreads(deps.provider(provider));
+  const able = routes.filter(isAble);
   if (able.length === 0) return routes;
-  if (previousId === undefined) return able;
+  if (previousId === undefined) {
+    if (!deps.held || able.length === routes.length) return able;
+    const last = Math.max(...able.map(({ priority }) => priority));
+    const first = Math.min(...routes.map(({ priority }) => priority));
+    const later = (route: ModelRoute) => ({ ...route, priority: last + 1 + route.priority - first });
+    return [...able, ...routes.filter((route) => !isAble(route)).map(later)];
+  }
   const holder = deps.threads.providerOf(previousId, deps.accountId);
   const left = routes.filter(({ provider }) => provider === holder);
   if (left.length > 0) return left;

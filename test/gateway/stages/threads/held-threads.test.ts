@@ -1,6 +1,9 @@
 // Anthropic's `thread` with upstreams that have no threads: the gateway stores the conversation.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { ChatTurn } from "../../../../src/gateway/centre/stage.ts";
+import { createThreadsStage, type ThreadsDeps } from "../../../../src/gateway/stages/threads/stage.ts";
+import { messagesFormat } from "../../../../src/wire/messages/format.ts";
 import { startTestApp, type TestApp } from "../../../support/app.ts";
 import { DIALECTS, KINDS, say } from "../../../support/fake-model.ts";
 import { type FakeUpstream, framesOf, startUpstream } from "../../../support/upstream.ts";
@@ -18,7 +21,14 @@ const config = (enabled = true) => ({
     claude: { kind: "anthropic", base_url: upstream.baseUrl, api_key: "k", discover: false },
     elder: { kind: "anthropic", base_url: upstream.baseUrl, api_key: "k", discover: false, quirks: { threads: false } },
   },
-  models: [...others, "claude", "elder"].map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
+  models: [
+    ...[...others, "claude", "elder"].map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
+    // The provider without threads would be first.
+    {
+      id: "both",
+      routes: ["elder", "claude"].map((provider, at) => ({ provider, model: provider, priority: at + 1 })),
+    },
+  ],
   tiers: { premium: { rpm: 1_000_000 } },
   compaction: { enabled },
 });
@@ -190,6 +200,36 @@ test("a refused thread stays with the gateway when the provider fails and is tri
   });
   const answer = await turn({ model: "claude", messages: user("one"), thread: { type: "create" } });
   expect([answer.status, upstream.received.length]).toEqual([200, 3]);
+});
+
+test.each([
+  ["refuses threads and fails", [400, 503]],
+  ["fails", [503]],
+] as const)(
+  "a new thread goes on at a provider without threads when the one with threads %s",
+  async (_why, failures) => {
+    const left = [...failures];
+    const unsupported = { message: "No.", details: { error_code: "thread_unsupported_request", unsupported: ["x"] } };
+    upstream.answer((received) => {
+      if (received.json?.["model"] === "elder") return say(received, { text: "the elder's" });
+      const error = { type: "error", error: { type: "invalid_request_error", ...unsupported } };
+      return Response.json(error, { status: left.shift() ?? 503 });
+    });
+    const first = await turn({ model: "both", messages: user("one"), thread: { type: "create" } });
+    expect(first.status).toBe(200);
+    const asked = upstream.received.map(({ json }) => [json?.["model"], json?.["thread"] !== undefined]);
+    expect(asked[0]).toEqual(["claude", true]);
+    expect(asked.at(-1)).toEqual(["elder", false]);
+    upstream.answer((received) => say(received, { text: "well" }));
+    expect((await turn({ model: "both", messages: user("two"), thread: after(first.id) })).status).toBe(200);
+    for (const said of ["one", "the elder's", "two"]) expect(upstream.received.at(-1)?.text).toContain(said);
+  },
+);
+
+test("the text of an answer is not kept while its provider holds the thread", () => {
+  const stage = createThreadsStage({} as ThreadsDeps);
+  const opened = stage.open({ format: messagesFormat, body: { thread: { type: "create" } } } as unknown as ChatTurn);
+  expect(opened?.readsText).toBe(false);
 });
 
 test("with compaction off no text is stored, and the error tells the client to send its history", async () => {
