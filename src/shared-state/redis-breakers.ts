@@ -193,7 +193,8 @@ class SharedBreaker implements Peers {
     asked.then(
       ([at]) => {
         this.#telling -= 1;
-        this.isUntold = false;
+        // The failure of a change that is still on its way must not be forgotten.
+        this.isUntold = this.#telling > 0;
         // A later change of another node may have been heard already.
         if (Number(at) <= this.#at) return;
         this.#at = Number(at);

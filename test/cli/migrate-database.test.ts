@@ -169,7 +169,7 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     original.sqlite.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
       INSERT INTO usage SELECT NULL, request_id, account_id, key_id, model, provider, upstream_model, endpoint, status,
         error_code, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
-        latency_ms, ttfb_ms, stream, created_at, NULL, attempts, repeats FROM usage, n`);
+        latency_ms, ttfb_ms, stream, created_at, NULL, attempts, repeats, answer_id FROM usage, n`);
     const before = await seen(original);
     const rows = countUsage(original.sqlite);
     original.close();

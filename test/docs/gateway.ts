@@ -242,6 +242,9 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
       body: formWith({ model: "demo-image", prompt: "At night" }, { image: new Blob([PNG], { type: "image/png" }) }),
     }),
     createTranslation: async () => ({ body: formWith({ model: "demo-transcribe" }, { file: new Blob(["RIFF"]) }) }),
+    getOpenRouterGeneration: async () => ({
+      query: `?id=${(await exampleOf("createChatCompletion"))["id"]}`,
+    }),
     getFile: async () => ({ path: await file() }),
     getFileContent: async () => ({ path: `${await file()}/content` }),
     deleteFile: async () => ({ path: await file() }),
