@@ -12,7 +12,7 @@ import { createBrowser } from "../../src/pages/browser/browser.ts";
 import { type BrowserEgress, createRemoteEgress } from "../../src/pages/browser/egress.ts";
 import { createRenderer, type RenderRequest } from "../../src/pages/browser/render.ts";
 import { PageError } from "../../src/pages/page-error.ts";
-import { CHROMIUM } from "../support/browser.ts";
+import { browserProgram, CHROMIUM } from "../support/browser.ts";
 import { whileSteady } from "../support/real-time.ts";
 
 const executable = CHROMIUM ?? "";
@@ -90,7 +90,7 @@ async function startChromium(kind: "http" | "ws"): Promise<Remote> {
   const start = async () => {
     const child = Bun.spawn(
       [
-        executable,
+        browserProgram(executable),
         "--headless",
         "--no-sandbox",
         "--disable-gpu",

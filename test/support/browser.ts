@@ -1,5 +1,6 @@
 // A real Chromium for tests of pages; it collects console messages.
 
+import { readFileSync } from "node:fs";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findBrowser } from "../../src/pages/browser/browser.ts";
 
@@ -13,6 +14,15 @@ export const CHROMIUM = findBrowser("");
 export const BROWSERS: readonly string[] = [
   ...new Set([CHROMIUM ?? "none", Bun.which("chromium") ?? Bun.which("google-chrome") ?? CHROMIUM ?? "none"]),
 ];
+
+/**
+ * The program behind the script of a package (`PROGRAM "$@"`), which stays a process of its own: who kills the script leaves the
+ * browser running.
+ */
+export function browserProgram(executable: string): string {
+  const text = readFileSync(executable).subarray(0, 1024).toString("latin1");
+  return (text.startsWith("#!") && /^(\/\S+) "\$@"$/m.exec(text)?.[1]) || executable;
+}
 
 export interface Visitor {
   readonly page: Page;
