@@ -3,6 +3,7 @@
 // delete it with that row. After a crash before that moment the parts expire.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { asc, eq } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import type { Store } from "../engine/store.ts";
 import { largeValueParts, largeValues } from "./schema.ts";
@@ -30,10 +31,7 @@ const DELETE_BATCH = 20;
 
 /** Builds the functions. */
 export function largeValueStore(store: Store): LargeValues {
-  const { repeatable, clock } = store;
-  const parts = store.statement<{ content: Uint8Array }>(
-    "SELECT content FROM large_value_parts WHERE value_id = ? ORDER BY seq",
-  );
+  const { db, repeatable, clock } = store;
   return {
     async place(accountId, value) {
       if (value.byteLength <= IN_ROW_BYTES_MAX) return { inRow: value, valueId: null };
@@ -55,7 +53,12 @@ export function largeValueStore(store: Store): LargeValues {
     async read({ inRow, valueId }) {
       // A program that does not know large values replaces the content of the row alone.
       if (valueId === null || inRow.byteLength > 0) return inRow;
-      const rows = await parts.all([valueId]);
+      const rows = await db
+        .select({ content: largeValueParts.content })
+        .from(largeValueParts)
+        .where(eq(largeValueParts.valueId, valueId))
+        .orderBy(asc(largeValueParts.seq))
+        .all();
       return rows.length === 0 ? undefined : Buffer.concat(rows.map(({ content }) => content));
     },
   };
