@@ -120,6 +120,13 @@ async function addAccount({ dataDir }: TestApp): Promise<void> {
   if ("refused" in made) throw new Error("no account");
 }
 
+function upload(): FormData {
+  const form = new FormData();
+  form.append("purpose", "vision");
+  form.append("file", new Blob([PNG], { type: "image/png" }), "dot.png");
+  return form;
+}
+
 function textFile(): FormData {
   const form = new FormData();
   form.append("file", new Blob(["A text."], { type: "text/plain" }), "a.txt");
@@ -202,12 +209,6 @@ function formWith(fields: Readonly<Record<string, string>>, files: Readonly<Reco
 
 function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): DocumentedGateway["prepare"] {
   const made = async (id: string, body: unknown): Promise<Json> => (await ask(endpointOf(id), { body })).json;
-  const upload = () => {
-    const form = new FormData();
-    form.append("purpose", "vision");
-    form.append("file", new Blob([PNG], { type: "image/png" }), "dot.png");
-    return form;
-  };
   const response = async () =>
     `/v1/responses/${(await made("createResponse", { model: "demo-echo", input: "Say hello." }))["id"]}`;
   const file = async () => `/v1/files/${(await made("uploadFile", upload()))["id"]}`;
