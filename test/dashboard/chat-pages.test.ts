@@ -189,7 +189,13 @@ describe.skipIf(isMissing)("in a browser", () => {
       const provider = page.getByRole("tabpanel").getByText("model", { exact: true });
       const again = page.getByRole("button", { name: "Check again" });
       await provider.or(again).first().waitFor();
-      while (await again.isVisible()) await again.click();
+      // The button may give way to the provider while it is being clicked.
+      while (await again.isVisible()) {
+        await again.click({ timeout: 2000 }).catch(async (error: unknown) => {
+          if (await again.isVisible()) throw error;
+        });
+        await provider.or(again).first().waitFor();
+      }
       await provider.waitFor();
       await sound(page);
       const asked = upstream.bodies.length;
