@@ -15,12 +15,18 @@ import { tierIncludes } from "./tiers.ts";
  * without one. Does not check permissions.
  */
 export function resolveModel(catalog: Catalog, id: string): ResolvedModel | undefined {
-  const lower = id.toLowerCase();
-  const found = lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
-  return found === undefined && lower.endsWith(LATEST) ? resolveModel(catalog, id.slice(0, -LATEST.length)) : found;
+  const found = named(catalog, id);
+  if (found !== undefined || id.slice(-LATEST.length).toLowerCase() !== LATEST) return found;
+  // Only one tag is taken off: an id may consist of many.
+  return named(catalog, id.slice(0, -LATEST.length));
 }
 
 const LATEST = ":latest";
+
+function named(catalog: Catalog, id: string): ResolvedModel | undefined {
+  const lower = id.toLowerCase();
+  return lookUp(catalog.plain, id, lower) ?? lookUp(catalog.prefixed, id, lower);
+}
 
 /** What determines which models a caller sees and may use. */
 export interface ModelAccess {

@@ -88,7 +88,7 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   ],
   "POST /api/generate": [{ model, stream: false, prompt: long("的a ", 12 * MIB) }],
   "POST /api/embed": [{ model: "worst-embedding", input: many(2000, () => long("word ", 1024)) }],
-  "POST /api/show": [{ model: long("word ", MIB) }],
+  "POST /api/show": [{ model: long("word ", MIB) }, { model: long(":latest", 8 * MIB) }],
   "POST /v1/embeddings": [
     { model: "worst-embedding", input: many(2000, () => long("word ", 1024)) },
     { model: "worst-embedding", input: long("的a ", 4 * MIB) },
