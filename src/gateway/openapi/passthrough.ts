@@ -17,6 +17,8 @@ body come back as a stream. Tokens that an answer reports are written down. For 
     "request_too_large",
     "request_timeout",
     "provider_unavailable",
+    // A credential of a cloud that cannot be had.
+    "provider_auth_failed",
     "provider_timeout",
   ],
   otherFailures: (["4XX", "5XX"] as const).map((status) => ({
