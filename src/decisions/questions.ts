@@ -35,7 +35,11 @@ export interface DecisionRequest {
   /** The client's own name of its user, for the provider. */
   readonly endUser?: string | undefined;
   readonly promptCache?: PromptCacheWishes | undefined;
+  readonly items?: InputItems | undefined;
 }
+
+/** The state as the input items of OpenAI's format, for an upstream of that format. */
+export type InputItems = readonly Readonly<Record<string, unknown>>[];
 
 /** The members of OpenAI's format for its prompt cache, by their names there. */
 export type PromptCacheWishes = Readonly<Partial<Record<"prompt_cache_key" | "prompt_cache_options", unknown>>>;

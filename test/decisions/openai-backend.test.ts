@@ -206,27 +206,6 @@ test.each<[string, object]>([
   expect([status, body.error.param, upstream.calls.length]).toEqual([400, param, 0]);
 });
 
-test.each<[string, object]>([
-  ["a message", { role: "user", content: [{ type: "input_image", image_url: "https://x.example/a.png" }] }],
-  [
-    "the output of a tool",
-    {
-      type: "function_call_output",
-      call_id: "c",
-      output: [{ type: "input_image", image_url: "data:image/png;base64,AA==" }],
-    },
-  ],
-])("an image in %s is refused by its place", async (_name, item) => {
-  const questions = [{ type: "predicate", instructions: "?" }];
-  const { status, body } = await gateway.post(
-    "/v1/decisions",
-    { model: "openai-1.0.0", input: [item], questions },
-    key,
-  );
-  expect([status, body.error.code, upstream.calls.length]).toEqual([400, "image_input_not_supported", 0]);
-  expect(body.error.param).toMatch(/^input\[0\]\.(?:content|output)\[0\]$/);
-});
-
 test("tokens that the upstream read from a cache and wrote to one are reported and recorded, over several calls", async () => {
   const usage = {
     input_tokens: 50,

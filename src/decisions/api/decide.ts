@@ -38,12 +38,12 @@ export async function decide(
   priors?: Priors,
 ): Promise<Decision> {
   const countTokens = await measure(request);
-  const { names, promptCache } = request;
+  const { state, names, promptCache, items } = request;
   const open = request.questions.filter(({ options }) => options.length > 1);
   const backend =
     open.length === 0
       ? undefined
-      : await ask(version, { state: request.state, questions: open, names, promptCache }, { upstream, priors });
+      : await ask(version, { state, questions: open, names, promptCache, items }, { upstream, priors });
   const readings = new Map(open.map((question, at) => [question, backend?.readings[at] ?? []]));
   const refused = new Set(backend?.refused?.map((at) => open[at]));
   const answered = request.questions.map((question): Answered => {
@@ -62,13 +62,13 @@ export async function decide(
 
 async function ask(
   version: DecisionVersion,
-  { state, questions, names, promptCache }: Omit<DecisionRequest, "model">,
+  { state, questions, names, promptCache, items }: Omit<DecisionRequest, "model">,
   { upstream, priors }: { upstream: Upstream; priors: Priors | undefined },
 ): Promise<BackendAnswer> {
   const { spec } = version;
   try {
     refuseTooManyOptions(questions, spec.limits["options"] ?? Number.POSITIVE_INFINITY);
-    return await backendOf(spec).answer({ state, questions, spec, priors, promptCache }, upstream);
+    return await backendOf(spec).answer({ state, questions, spec, priors, promptCache, items }, upstream);
   } catch (error) {
     throw inWordsOf(names, publicError(error));
   }
@@ -114,6 +114,8 @@ export function publicError(error: unknown): unknown {
   if (apiCode === "invalid_request" && detail.param?.startsWith("questions") === true) {
     return new ApiError("invalid_question", message, { param: detail.param, cause: error });
   }
+  // An input item goes up as the client wrote it, so what is wrong with it is the client's to mend.
+  if (apiCode === "invalid_request" && detail.param?.startsWith("input[") === true) return error;
   const what = apiCode === "provider_timeout" ? "did not answer in time" : "is unavailable";
   return unavailable(`The decision model ${what}. Try again.`, error, detail.retryAfterSeconds);
 }

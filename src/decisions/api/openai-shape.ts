@@ -8,6 +8,7 @@ import {
   badRequest,
   type Content,
   type DecisionRequest,
+  type InputItems,
   type Option,
   type ParamNames,
   type PromptCacheWishes,
@@ -53,6 +54,7 @@ export function readOpenaiDecisions(body: Readonly<Record<string, unknown>>): Op
     names: namesFor(read.map((one) => one.question)),
     endUser: endUserIn(body),
     promptCache: promptCacheIn(body),
+    ...(typeof input === "string" ? {} : { items: itemsOf(input as InputItems) }),
   };
 }
 
@@ -175,17 +177,32 @@ function stateOf(input: string | readonly unknown[]): Content {
   if (typeof input === "string") return input;
   const items = input.map((item, at): Content => {
     if (!isRecord(item)) throw badRequest(`input[${at}]`, "An input item must be an object.");
-    if (item["content"] === undefined) {
-      if (Array.isArray(item["output"])) refuseImages(item["output"], `input[${at}].output`);
-      return item;
-    }
-    return contentOf(item["content"], `input[${at}].content`);
+    if (Array.isArray(item["output"])) refuseImages(item["output"], `input[${at}].output`);
+    return item["content"] === undefined ? item : contentOf(item["content"], `input[${at}].content`);
   });
   if (items.length === 1) return items[0]!;
   return items.map((content, at) => {
     const { role } = input[at] as Readonly<Record<string, unknown>>;
     return role === undefined ? content : { role, content };
   });
+}
+
+/** The members of a message and of its parts that are read here, and so are counted for the limits. */
+const MESSAGE_MEMBERS = ["type", "role", "phase"];
+const PART_MEMBERS = ["type", "text", "data", "refusal", "prompt_cache_breakpoint"];
+
+/** The items for an upstream of this format: tool calls and outputs as they came, messages without what is unknown here. */
+function itemsOf(input: InputItems): InputItems {
+  return input.map((item) => {
+    const { content } = item;
+    if (content === undefined) return item;
+    const parts = Array.isArray(content) ? content.map((part) => only(PART_MEMBERS, part)) : content;
+    return { role: "user", ...only(MESSAGE_MEMBERS, item), content: parts };
+  });
+}
+
+function only(names: readonly string[], from: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])));
 }
 
 function contentOf(content: unknown, path: string): Content {

@@ -8,7 +8,7 @@ import type { ChatResult } from "../../chat/result.ts";
 import { reportedUsage } from "../../chat/usage.ts";
 import type { DecisionFacts } from "../../vendors/vendor.ts";
 import type { Observation } from "../calibration/calibration.ts";
-import type { Content, PromptCacheWishes, Question } from "../questions.ts";
+import type { Content, InputItems, PromptCacheWishes, Question } from "../questions.ts";
 import type { Priors } from "./prior.ts";
 
 /** How a version is answered. This is a part of its record. */
@@ -54,6 +54,8 @@ export interface DecisionTask {
   readonly priors?: Priors | undefined;
   /** The client's wishes for the prompt cache of an upstream of its own format. */
   readonly promptCache?: PromptCacheWishes | undefined;
+  /** The state as the client's input items, for an upstream of its own format. */
+  readonly items?: InputItems | undefined;
 }
 
 /** The result of a JSON call. */

@@ -6,6 +6,7 @@ import { isRecord } from "../../base/json-object.ts";
 import { distinct } from "../api/answers.ts";
 import { type Observation, observationOf } from "../calibration/calibration.ts";
 import { type Content, type Option, type Question, textOfContent, textOfParts } from "../questions.ts";
+import { isFormer } from "../revision.ts";
 import {
   type BackendAnswer,
   type DecisionBackend,
@@ -24,8 +25,9 @@ export const openaiDecisions: DecisionBackend = {
   kind: "openai-decisions",
   asText: false,
   calibrationOf: () => "upstream",
-  async answer({ state, questions, spec, promptCache }, upstream) {
-    const input = inputOf(state);
+  async answer({ state, questions, spec, promptCache, items }, upstream) {
+    const input = isFormer(spec) ? formerInputOf(state) : (items ?? inputOf(state));
+    const isOwn = input === items;
     const calls = batches(questions, spec.limits["questions"] ?? QUESTIONS_MAX).map((batch) => async () => {
       const body = { ...promptCache, input, questions: batch.map(definitionOf) };
       try {
@@ -35,18 +37,24 @@ export const openaiDecisions: DecisionBackend = {
           (answer) => readAnswer(batch, answer, spec.revision),
         );
       } catch (error) {
-        throw aboutOwn(batch, error);
+        throw aboutOwn(batch, isOwn, error);
       }
     });
     return gather(await inParallel(calls, spec.concurrency));
   },
 };
 
-/** An error about `questions[2].choices[1]` of a call, with the key of the question instead, and the state for the input. */
-function aboutOwn(batch: readonly Question[], error: unknown): unknown {
+/**
+ * An error about `questions[2].choices[1]` of a call, with the key of the question instead, and the state for the input. Items of
+ * the client's own keep their place.
+ */
+function aboutOwn(batch: readonly Question[], isOwn: boolean, error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
-  if (error.detail.param === "input")
-    return new ApiError(error.apiCode, error.message, { ...error.detail, param: "state" });
+  const [, inInput] = INPUT_PLACE.exec(error.detail.param ?? "") ?? [];
+  if (inInput !== undefined) {
+    const param = isOwn && inInput !== "" ? `input${inInput.replace(/^\.(\d+)/, "[$1]")}` : "state";
+    return new ApiError(error.apiCode, error.message, { ...error.detail, param });
+  }
   const [, at = "", field = "", item] = PLACE.exec(error.detail.param ?? "") ?? [];
   const question = batch[Number(at)];
   if (at === "" || question === undefined) return error;
@@ -54,6 +62,7 @@ function aboutOwn(batch: readonly Question[], error: unknown): unknown {
   return new ApiError(error.apiCode, error.message, { ...error.detail, param });
 }
 
+const INPUT_PLACE = /^input((?:[[.].*)?)$/s;
 const PLACE = /^questions(?:\[|\.)(\d+)\]?(?:\.(\w+))?(?:(?:\[|\.)(\d+)\]?)?/;
 
 function placeIn({ options }: Question, field: string, item: string | undefined): string {
@@ -63,14 +72,21 @@ function placeIn({ options }: Question, field: string, item: string | undefined)
   return option === undefined ? ".criteria" : `.criteria.${option.label}`;
 }
 
-/** The state as that endpoint takes it: text as text, an object as JSON content. */
+/** The state as that endpoint takes it: text as text, an object or a list of objects as JSON content. */
 function inputOf(state: Content): unknown {
+  const isList = Array.isArray(state) && state.length > 0 && textOfParts(state) === undefined;
+  return isList && state.every(isRecord) ? jsonInput(state) : formerInputOf(state);
+}
+
+/** The previous release sent every list as text. */
+function formerInputOf(state: Content): unknown {
   if (typeof state === "string") return state;
   const parts = textOfParts(state);
   if (parts !== undefined) return parts;
-  if (Array.isArray(state)) return JSON.stringify(state);
-  return [{ role: "user", content: [{ type: "input_json", data: state }] }];
+  return Array.isArray(state) ? JSON.stringify(state) : jsonInput(state);
 }
+
+const jsonInput = (data: Content) => [{ role: "user", content: [{ type: "input_json", data }] }];
 
 function definitionOf({ key, type, instructions, options }: Question): Record<string, unknown> {
   const asked = instructions === undefined ? "" : textOfContent(instructions);
