@@ -24,15 +24,16 @@ export interface FlightOptions<T> {
 export interface Flights {
   /**
    * The value under this key, which must survive JSON. `make` is called unless another node has the value or is making it,
-   * and in any case if that node fails. Throws what `make` throws, or the signal's reason.
+   * and in any case if that node fails. It is told whether another node was waited for, which may have done the work although
+   * its value did not arrive. Throws what `make` throws, or the signal's reason.
    */
-  share<T>(key: string, make: () => Promise<T>, options: FlightOptions<T>): Promise<Flight<T>>;
+  share<T>(key: string, make: (hasWaited: boolean) => Promise<T>, options: FlightOptions<T>): Promise<Flight<T>>;
 }
 
 /** For a program that shares with none. */
 export const ownFlights: Flights = {
   async share(_key, make, { keptMs }) {
-    const value = await make();
+    const value = await make(false);
     return { value, leftMs: keptMs(value) ?? 0 };
   },
 };

@@ -95,24 +95,26 @@ export function sharedFlights({ redis, node }: SharedFlightsOptions): Flights {
   return {
     async share<T>(
       key: string,
-      work: () => Promise<T>,
+      work: (hasWaited: boolean) => Promise<T>,
       { keptMs, anew = false, signal, waitMs = WAIT_MAX_MS }: FlightOptions<T>,
     ) {
       const names = namesOf(key, `${node}:${++count}`);
       const endsMs = performance.now() + waitMs;
-      for (let isFirst = true; performance.now() < endsMs; isFirst = false) {
+      let hasWaited = false;
+      while (performance.now() < endsMs) {
         const woken = waiting.on(names.value);
         try {
-          const [what, text, ms] = (await step(names, anew && isFirst)) ?? [];
+          const [what, text, ms] = (await step(names, anew && !hasWaited)) ?? [];
           if (what === undefined) break;
           if (what === "take") return { value: JSON.parse(text ?? "") as T, leftMs: Number(ms) };
-          if (what === "make") return await make(names, work, keptMs);
+          if (what === "make") return await make(names, () => work(hasWaited), keptMs);
+          hasWaited = true;
           if ((await untilAborted(woken.within(Math.min(LOOK_AGAIN_MS, waitMs)), signal)) === "failed") break;
         } finally {
           woken.end();
         }
       }
-      const value = await work();
+      const value = await work(hasWaited);
       return { value, leftMs: keptMs(value) ?? 0 };
     },
   };

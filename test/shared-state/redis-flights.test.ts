@@ -97,7 +97,8 @@ describe.skipIf(!HAS_REDIS)("work on three nodes", () => {
     await state.begun;
     // It renews no lock.
     await crashed.redis.close();
-    expect((await flights[0]!.share(key, async () => "mine", kept(1000))).value).toBe("mine");
+    const taken = await flights[0]!.share(key, async (hasWaited) => ["mine", hasWaited], kept(1000));
+    expect(taken.value).toEqual(["mine", true]);
   }, 30_000);
 
   test("is no longer waited for by who has given up", async () => {

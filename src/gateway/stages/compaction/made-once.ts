@@ -19,14 +19,17 @@ export async function madeOnce<T>(
 ): Promise<T> {
   const before = await memory.match(name, list);
   if (!isStored(name)) return make(before);
+  const anew = async () => {
+    memory.reload(name);
+    const found = await memory.match(name, list);
+    return found === undefined || found.id === before?.id ? make(found) : use(found);
+  };
   let own: { readonly made: T } | undefined;
-  const work = async () => {
-    own = { made: await make(before) };
+  const work = async (hasWaited: boolean) => {
+    // The other node may have stored one although word of it came too late.
+    own = { made: await (hasWaited ? anew() : make(before)) };
     return null;
   };
   await flights.share(`compaction ${keyOf(name)}`, work, { keptMs: () => 0 });
-  if (own !== undefined) return own.made;
-  memory.reload(name);
-  const found = await memory.match(name, list);
-  return found === undefined || found.id === before?.id ? make(found) : use(found);
+  return own === undefined ? anew() : own.made;
 }
