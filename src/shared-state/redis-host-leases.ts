@@ -26,19 +26,26 @@ const BUSY_MS = 100;
 const WAIT_MS_MAX = 2000;
 
 /**
- * KEYS: the leases taken, the last start. ARGV: a member that no other lease has, milliseconds between starts, leases at once.
- * The last start is written with the time that the host demanded after it. Gives 0 for a lease, else milliseconds to wait.
+ * KEYS: the leases taken, the last start. ARGV: a member that no other lease has, what the members of the account begin with (""
+ * for none), milliseconds between starts, leases at once, leases at once for an account that has none. The last start is written
+ * with the time that the host demanded after it. Gives 0 for a lease, else milliseconds to wait and whether all have to.
  */
 const TAKE = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local delay = tonumber(ARGV[2])
+local delay = tonumber(ARGV[3])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return {${BUSY_MS}, KEYS[1]} end
+local taken = redis.call('ZRANGE', KEYS[1], 0, -1)
+if #taken >= tonumber(ARGV[5]) then return {${BUSY_MS}, 1, KEYS[1]} end
+if #taken >= tonumber(ARGV[4]) then
+  for _, member in ipairs(taken) do
+    if string.sub(member, 1, #ARGV[2]) == ARGV[2] then return {${BUSY_MS}, 0, KEYS[1]} end
+  end
+end
 local last = redis.call('HMGET', KEYS[2], 'at', 'delay')
 if last[1] then
   local wait = last[1] + math.max(delay, last[2]) - now
-  if wait > 0 then return {wait, KEYS[1]} end
+  if wait > 0 then return {wait, 1, KEYS[1]} end
 end
 redis.call('ZADD', KEYS[1], now + ${EXPIRY_MS}, ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ${EXPIRY_MS})
@@ -46,7 +53,7 @@ if delay > 0 then
   redis.call('HSET', KEYS[2], 'at', string.format('%.0f', now), 'delay', delay, 'by', ARGV[1])
   redis.call('PEXPIRE', KEYS[2], delay)
 end
-return {0, KEYS[1]}
+return {0, 1, KEYS[1]}
 `);
 
 /** KEYS: the leases taken at a host. ARGV: this node's among them; one that was lost is added again. */
@@ -86,15 +93,18 @@ export function sharedHostLeases({ redis, node, renewMs = RENEW_MS }: SharedHost
     return { granted: true, leave: (unused = false) => leave(keys, member, unused) };
   };
   return {
-    ask(host, { delayMs, most }) {
+    ask(host, { accountId, delayMs, most, newcomerMost }) {
       if (!redis.isUp()) return undefined;
       count += 1;
-      const member = `${node}:${count}`;
+      // Every member begins with "", so the requests of the program, which belong to no account, never have the newcomers' place.
+      const owner = accountId === "" ? "" : `${accountId}\n`;
+      const member = `${owner}${node}:${count}`;
       const keys = [`${KEY_PREFIX}host:${host}:turns`, `${KEY_PREFIX}host:${host}:last`] as const;
-      return askRedis(redis, TAKE, { keys: [...keys], args: [member, Math.ceil(delayMs), most] }).then(
-        ([waitMs]) =>
+      const args = [member, owner, Math.ceil(delayMs), most, newcomerMost];
+      return askRedis(redis, TAKE, { keys: [...keys], args }).then(
+        ([waitMs, isForAll]) =>
           Number(waitMs) > 0
-            ? { granted: false, waitMs: Math.min(WAIT_MS_MAX, Number(waitMs)) }
+            ? { granted: false, waitMs: Math.min(WAIT_MS_MAX, Number(waitMs)), isForAll: Number(isForAll) === 1 }
             : granted(keys, member),
         // The lease may have been taken although its answer was lost. The node decides alone, and others count the request.
         () => granted(keys, member),

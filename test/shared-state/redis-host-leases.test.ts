@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { createHostScheduler, type HostScheduler } from "../../src/pages/schedule/host-scheduler.ts";
+import { createHostScheduler, type HostScheduler, type PageSlot } from "../../src/pages/schedule/host-scheduler.ts";
 import { sharedHostLeases } from "../../src/shared-state/redis-host-leases.ts";
 import { places } from "../support/places.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
@@ -49,6 +49,32 @@ describe.skipIf(!HAS_REDIS)("a host asked by two nodes", () => {
     while ((await taken()) > 0) await later();
   }, 60_000);
 
+  test("keeps its fifth place for another account, whichever node it asks", async () => {
+    const all = await two();
+    const stop = new AbortController();
+    const visit = (n: number, account: string) => all[n]!.scheduler.visit(account, { host, delayMs: 0 }, stop.signal);
+    const slow = await Promise.all([0, 1, 0, 1].map((n) => visit(n, "slow")));
+    let more = 0;
+    const waiting = [0, 1].map((n) =>
+      visit(n, "slow").then(
+        () => more++,
+        () => undefined,
+      ),
+    );
+    // The program's own requests belong to no account.
+    const own = all[0].scheduler.ask({ host, delayMs: 0 }, stop.signal).catch(() => undefined);
+    const newcomers: PageSlot[] = [];
+    for (const account of ["second", "third", "fourth"]) {
+      newcomers.push(await visit(newcomers.length % 2, account));
+      expect([await taken(), more]).toEqual([5, 0]);
+      slow.pop()!.end();
+    }
+    stop.abort();
+    await Promise.all([...waiting, own]);
+    for (const slot of [...slow, ...newcomers]) slot.end();
+    while ((await taken()) > 0) await later();
+  }, 60_000);
+
   test("has its delay between any two starts, by the time of Redis", async () => {
     const all = await two();
     const starts: number[] = [];
@@ -81,7 +107,7 @@ describe.skipIf(!HAS_REDIS)("a host asked by two nodes", () => {
   test("knows a turn again after Redis has lost it, until the request has ended", async () => {
     const [one] = await two();
     const turns = sharedHostLeases({ ...one, renewMs: 5 });
-    const turn = await turns.ask(host, { delayMs: 0, most: 4 });
+    const turn = await turns.ask(host, { accountId: "one", delayMs: 0, most: 4, newcomerMost: 5 });
     expect([turn?.granted, await taken()]).toEqual([true, 1]);
     await redis.ask("FLUSHALL");
     while ((await taken()) !== 1) await later();

@@ -203,6 +203,7 @@ class Queue {
         if (Number.isFinite(soonestMs)) this.#timer = setTimeout(() => this.#pump(), Math.ceil(soonestMs));
         return;
       }
+      if (!this.#hosts.isGranted(first)) continue;
       this.waiting.delete(first);
       this.#start(first);
     }
@@ -284,7 +285,15 @@ class Hosts {
     if (claim === undefined) return 0;
     const ownMs = this.#ownWaitMs(claim, accountId);
     if (ownMs > 0 || this.#shared === undefined) return ownMs;
-    return this.#shared.waitMs(claim.host, { delayMs: claim.delayMs, most: PER_HOST_WITH_NEWCOMER_MAX });
+    return this.#shared.waitMs(claim.host, accountId);
+  }
+
+  /** Whether a request that need not wait may start. If not, the other nodes are now asked. */
+  isGranted({ claim, accountId }: Pick<Waiter, "claim" | "accountId">): boolean {
+    if (claim === undefined || this.#shared === undefined) return true;
+    const { host, delayMs } = claim;
+    const newcomerMost = PER_HOST_WITH_NEWCOMER_MAX;
+    return this.#shared.isGranted(host, { accountId, delayMs, most: PER_HOST_MAX, newcomerMost });
   }
 
   #ownWaitMs(claim: Claim, accountId: string): number {
@@ -299,7 +308,7 @@ class Hosts {
   }
 
   enter({ host, delayMs }: Claim, accountId: string): void {
-    this.#shared?.enter(host);
+    this.#shared?.enter(host, accountId);
     const { active = 0, accounts = new Map<string, number>() } = this.#hosts.get(host) ?? {};
     accounts.set(accountId, (accounts.get(accountId) ?? 0) + 1);
     this.#hosts.delete(host);
@@ -309,7 +318,7 @@ class Hosts {
 
   /** Ends a request to a host. Returns false if none was in progress. */
   leave(name: string, accountId: string): boolean {
-    this.#shared?.leave(name);
+    this.#shared?.leave(name, accountId);
     const host = this.#hosts.get(name);
     if (host === undefined) return false;
     host.active--;

@@ -1,14 +1,20 @@
 // The leases at hosts that this node gets, if several nodes share them. When a request to a host could start, one lease is
-// requested for that host. The next request to the host uses it.
+// requested for that host and the request's account. The account's next request to the host uses it.
 
 import type { Clock } from "../../base/clock.ts";
-import type { HostLeases, HostLimits } from "../../shared-state/host-leases.ts";
+import type { HostLease, HostLeaseRequest, HostLeases } from "../../shared-state/host-leases.ts";
 
-/** The state of the request for a host's next lease. */
-type Next =
-  | { readonly kind: "asked" }
-  | { readonly kind: "granted"; readonly leave: (unused?: boolean) => void }
-  | { readonly kind: "later"; readonly atMs: number };
+type Leave = (unused?: boolean) => void;
+
+/** What is known of a host's next lease. */
+interface Next {
+  /** The lease is asked for, or granted to this account. */
+  state: "asked" | { readonly accountId: string; readonly leave: Leave } | undefined;
+  /** When the next one may be asked for. */
+  atMs: number;
+  /** The same for the accounts that have to wait longer than others. */
+  readonly accountsAtMs: Map<string, number>;
+}
 
 /** Maximum number of hosts for which the time of a later lease is stored. */
 const HOSTS_MAX = 5000;
@@ -19,7 +25,7 @@ export class SharedLeases {
   readonly #clock: Clock;
   readonly #changed: () => void;
   readonly #next = new Map<string, Next>();
-  readonly #used = new Map<string, ((unused?: boolean) => void)[]>();
+  readonly #used = new Map<string, Leave[]>();
 
   /** `changed` is called when an answer has arrived, because a request may now be able to start. */
   constructor(leases: HostLeases, clock: Clock, changed: () => void) {
@@ -28,61 +34,79 @@ export class SharedLeases {
     this.#changed = changed;
   }
 
-  /** How long a request that could start now must wait; infinite while the answer is not known. */
-  waitMs(host: string, limits: HostLimits): number {
+  /** How long a request must wait before it has a lease or may ask for one; infinite while the answer is not known. */
+  waitMs(host: string, accountId: string): number {
     const next = this.#next.get(host);
-    if (next?.kind === "granted") return 0;
-    if (next?.kind === "asked") return Number.POSITIVE_INFINITY;
-    const leftMs = next === undefined ? 0 : next.atMs - this.#clock.now();
-    return leftMs > 0 ? leftMs : this.#ask(host, limits);
+    if (next === undefined) return 0;
+    const { state } = next;
+    if (state !== undefined)
+      return typeof state === "object" && state.accountId === accountId ? 0 : Number.POSITIVE_INFINITY;
+    return Math.max(0, Math.max(next.atMs, next.accountsAtMs.get(accountId) ?? 0) - this.#clock.now());
+  }
+
+  /** Whether a request that need not wait may start. If not, its lease is now asked for. */
+  isGranted(host: string, request: HostLeaseRequest): boolean {
+    if (typeof this.#next.get(host)?.state === "object") return true;
+    const answer = this.#leases.ask(host, request);
+    if (answer === undefined) {
+      this.#next.delete(host);
+      return true;
+    }
+    const next = this.#next.get(host) ?? { state: undefined, atMs: 0, accountsAtMs: new Map<string, number>() };
+    next.state = "asked";
+    this.#next.delete(host);
+    this.#next.set(host, next);
+    void answer.then((lease) => this.#heard(host, next, { accountId: request.accountId, lease }));
+    return false;
   }
 
   /** A request starts and uses the lease. */
-  enter(host: string): void {
-    const next = this.#next.get(host);
-    if (next?.kind !== "granted") return;
+  enter(host: string, accountId: string): void {
+    const state = this.#next.get(host)?.state;
+    if (typeof state !== "object") return;
     this.#next.delete(host);
-    this.#used.set(host, [...(this.#used.get(host) ?? []), next.leave]);
+    const key = keyOf(host, accountId);
+    this.#used.set(key, [...(this.#used.get(key) ?? []), state.leave]);
   }
 
   /** A request has ended. */
-  leave(host: string): void {
-    const used = this.#used.get(host);
+  leave(host: string, accountId: string): void {
+    const key = keyOf(host, accountId);
+    const used = this.#used.get(key);
     // The oldest, since Redis forgets a lease that is not given back, though its request may still run.
     used?.shift()?.();
-    if (used?.length === 0) this.#used.delete(host);
+    if (used?.length === 0) this.#used.delete(key);
   }
 
-  #ask(host: string, limits: HostLimits): number {
-    const answer = this.#leases.ask(host, limits);
-    if (answer === undefined) {
-      this.#next.delete(host);
-      return 0;
-    }
-    this.#next.set(host, { kind: "asked" });
-    void answer.then((lease) => {
-      const next: Next =
-        lease?.granted === false
-          ? { kind: "later", atMs: this.#clock.now() + lease.waitMs }
-          : { kind: "granted", leave: lease?.leave ?? (() => undefined) };
-      this.#next.delete(host);
-      this.#next.set(host, next);
+  #heard(host: string, next: Next, { accountId, lease }: { accountId: string; lease: HostLease | undefined }): void {
+    const nowMs = this.#clock.now();
+    if (lease?.granted === false) {
+      next.state = undefined;
+      for (const [account, atMs] of next.accountsAtMs) if (atMs <= nowMs) next.accountsAtMs.delete(account);
+      if (lease.isForAll) next.atMs = nowMs + lease.waitMs;
+      else next.accountsAtMs.set(accountId, nowMs + lease.waitMs);
       this.#changed();
-      // The request that needed the lease is gone.
-      if (next.kind === "granted" && this.#next.get(host) === next) {
-        this.#next.delete(host);
-        next.leave(true);
-      }
       if (this.#next.size > HOSTS_MAX) this.#forgetOne();
-    });
-    return Number.POSITIVE_INFINITY;
+      return;
+    }
+    const granted = { accountId, leave: lease?.leave ?? (() => undefined) };
+    next.state = granted;
+    this.#changed();
+    if (next.state !== granted || this.#next.get(host) !== next) return;
+    // The request that needed the lease is gone.
+    this.#next.delete(host);
+    granted.leave(true);
   }
 
   #forgetOne(): void {
-    for (const [host, { kind }] of this.#next) {
-      if (kind !== "later") continue;
+    for (const [host, { state }] of this.#next) {
+      if (state !== undefined) continue;
       this.#next.delete(host);
       return;
     }
   }
+}
+
+function keyOf(host: string, accountId: string): string {
+  return `${accountId}\n${host}`;
 }
