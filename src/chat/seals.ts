@@ -8,6 +8,9 @@ export const CALL_SIGNER = "gemini";
 /** The protocol whose servers bind signatures to the preceding history, and refuse them after a different one. */
 export const HISTORY_BINDER = "anthropic-messages";
 
+/** The protocol that takes reasoning back as items, which some servers do not encrypt. */
+const ITEM_TAKER = "openai-responses";
+
 /** A possible recipient of sealed values. */
 export interface SealReader {
   /** The protocol it speaks. */
@@ -81,9 +84,15 @@ function ownPart(part: AssistantContent, reader: SealReader): AssistantContent {
   if (part.type === "tool-call") return ownCall(part, reader);
   if (part.type !== "reasoning") return part;
   const value = sealOf(part);
-  if (value === undefined || canRead({ ...part, value }, reader)) return part;
+  if (value === undefined ? isOwnPlain(part, reader) : canRead({ ...part, value }, reader)) return part;
   const { text, summary } = part;
   return { type: "reasoning", text, ...(summary === undefined ? {} : { summary }) };
+}
+
+/** Whether plain reasoning may keep the name of its issuer, by which the Responses API gets it back as an item. */
+function isOwnPlain({ origin, minter }: ReasoningPart, reader: SealReader): boolean {
+  if (origin !== ITEM_TAKER) return true;
+  return reader.protocol === ITEM_TAKER && reader.plain === true && reader.refused !== true && minter === reader.minter;
 }
 
 function ownCall(part: ToolCallPart, reader: SealReader): ToolCallPart {

@@ -106,7 +106,7 @@ export function sealed(
   if (signature === undefined && redacted === undefined && encrypted === undefined && details === undefined) {
     return source === undefined || !how.text
       ? undefined
-      : { ...from, ...given({ summary: summary ? true : undefined }) };
+      : { ...from, ...given({ itemId, summary: summary ? true : undefined }) };
   }
   return {
     ...from,

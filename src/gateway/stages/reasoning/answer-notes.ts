@@ -13,6 +13,7 @@ export class AnswerNotes implements AnswerListener {
   readonly #minter: string;
   readonly #keep: (callIds: readonly string[], thought: Thought) => void;
   readonly #open = new Map<string, ReasoningPart>();
+  readonly #itemIds = new Map<string, string>();
   readonly #parts: ReasoningPart[] = [];
   readonly #callIds: string[] = [];
   readonly #seals = new Map<string, CallSeal>();
@@ -48,6 +49,7 @@ export class AnswerNotes implements AnswerListener {
     switch (event.type) {
       case "reasoning-start":
         this.#open.set(event.id, { type: "reasoning", text: "" });
+        if (event.itemId !== undefined) this.#itemIds.set(event.id, event.itemId);
         break;
       case "reasoning-delta": {
         const part = this.#open.get(event.id);
@@ -67,7 +69,14 @@ export class AnswerNotes implements AnswerListener {
         this.#open.delete(event.id);
         if (part === undefined) break;
         const { type: _type, choice: _choice, id: _id, ...seals } = event;
-        this.#parts.push({ ...part, ...seals, ...(seals.origin === undefined ? {} : { minter: this.#minter }) });
+        const itemId = this.#itemIds.get(event.id);
+        this.#parts.push({
+          ...part,
+          ...seals,
+          // Encrypted content needs no id, and by one the provider would look for an item that it may not have stored.
+          ...(itemId === undefined || seals.encrypted !== undefined ? {} : { itemId }),
+          ...(seals.origin === undefined ? {} : { minter: this.#minter }),
+        });
         break;
       }
       case "tool-start": {

@@ -143,17 +143,19 @@ function assistantItem(part: AssistantContent, dropped: Set<string>): ResponsesI
 }
 
 /**
- * The item of a reasoning part. Only this protocol's encrypted content can be read back; an item without it, or with another
- * protocol's, would be refused.
+ * The item of a reasoning part. Only this protocol's encrypted content can be read back, and plain reasoning by the provider that
+ * issued it, which then is named as its origin; any other would be refused.
  */
 function reasoningItem(part: ReasoningPart): ResponsesInputItem | undefined {
-  if (part.encrypted === undefined || (part.origin !== undefined && part.origin !== RESPONSES)) return undefined;
+  if (part.origin !== undefined && part.origin !== RESPONSES) return undefined;
+  const isPlain = part.encrypted === undefined;
+  if (isPlain && (part.origin === undefined || (part.text === "" && part.summary === undefined))) return undefined;
   return {
     type: "reasoning",
     ...(part.itemId === undefined ? {} : { id: part.itemId }),
     summary: (part.summary ?? []).map((text) => ({ type: "summary_text", text })),
     ...(part.text === "" ? {} : { content: [{ type: "reasoning_text", text: part.text }] }),
-    encrypted_content: part.encrypted,
+    ...(isPlain ? {} : { encrypted_content: part.encrypted }),
   };
 }
 

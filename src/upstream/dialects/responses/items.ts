@@ -148,8 +148,8 @@ class ReasoningItem implements OutputItem {
       .join("");
     if (text.length > this.#streamed) this.delta("reasoning", text.slice(this.#streamed), 0, sink);
     const encrypted = asText(item["encrypted_content"]);
-    const opaque = encrypted === undefined ? {} : { encrypted, origin: RESPONSES };
-    sink.out.push({ type: "reasoning-end", choice: 0, id: this.#id, ...opaque });
+    const opaque = encrypted === undefined ? {} : { encrypted };
+    sink.out.push({ type: "reasoning-end", choice: 0, id: this.#id, ...opaque, origin: RESPONSES });
   }
 }
 

@@ -20,16 +20,18 @@ export const PROVIDERS: Readonly<Record<string, { kind: string; model: string; q
 };
 export const NAMES = Object.keys(PROVIDERS);
 
-const routeTo = (name: string) => ({ provider: name, model: PROVIDERS[name]?.model });
-
 /** The program in front of one fake provider per entry. Each provider has its own path. */
-export async function startProviders(): Promise<{ app: TestApp; upstream: FakeUpstream; stop(): Promise<void> }> {
+export async function startProviders(
+  providers = PROVIDERS,
+): Promise<{ app: TestApp; upstream: FakeUpstream; stop(): Promise<void> }> {
+  const names = Object.keys(providers);
+  const routeTo = (name: string) => ({ provider: name, model: providers[name]?.model });
   const upstream = startUpstream();
   const baseOf = (name: string) => `${upstream.baseUrl}/${name}`;
   const app = await startTestApp({
     config: {
       providers: Object.fromEntries(
-        Object.entries(PROVIDERS).map(([name, { kind, quirks }]) => [
+        Object.entries(providers).map(([name, { kind, quirks }]) => [
           name,
           {
             kind,
@@ -43,15 +45,17 @@ export async function startProviders(): Promise<{ app: TestApp; upstream: FakeUp
         ]),
       ),
       models: [
-        ...NAMES.map((id) => ({ id, routes: [routeTo(id)] })),
-        ...NAMES.flatMap((first) =>
-          NAMES.filter((second) => second !== first).map((second) => ({
-            id: `${first}-then-${second}`,
-            routes: [
-              { ...routeTo(first), priority: 0 },
-              { ...routeTo(second), priority: 1 },
-            ],
-          })),
+        ...names.map((id) => ({ id, routes: [routeTo(id)] })),
+        ...names.flatMap((first) =>
+          names
+            .filter((second) => second !== first)
+            .map((second) => ({
+              id: `${first}-then-${second}`,
+              routes: [
+                { ...routeTo(first), priority: 0 },
+                { ...routeTo(second), priority: 1 },
+              ],
+            })),
         ),
       ],
       tiers: { premium: { rpm: 1_000_000 } },
