@@ -23,7 +23,7 @@ import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
-import { createCountingStages, createStages } from "../gateway/stages/index.ts";
+import { byOrigin, createCountingStages, createStageLines } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
@@ -99,7 +99,7 @@ export function createChat(deps: ChatDeps) {
   };
   const pipeline = {
     ...upstreams,
-    stages: createStages(features),
+    stages: byOrigin(createStageLines(features)),
     sealed: (value: string | undefined, minter: string) => reasoning.minted(value, minter),
     peekMs: deps.peekMs,
     keepFailed,

@@ -160,7 +160,7 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries({ mask: MASK, cache: CACHE })) {
     copy.add(`src/gateway/stages/${name}/stage.ts`, text);
     copy.addLine(list, "import type { GuardedFetch }", `import { ${name}Stage } from "./${name}/stage.ts";`);
-    copy.addLine(list, "// Chooses among the routes", `    ${name}Stage,`);
+    copy.addLine(list, "// Chooses among the routes", `    { stage: ${name}Stage, opens: ASKED },`);
   }
   copy.add("test/gateway/stages/toys.test.ts", TOYS_TEST);
 });

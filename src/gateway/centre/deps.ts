@@ -8,7 +8,7 @@ import type { Admit } from "../admission/admit.ts";
 import type { Budgets } from "../admission/budgets.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import type { AttemptDeps } from "../calls/attempts.ts";
-import type { Stage } from "./stage.ts";
+import type { StagesByOrigin } from "./stage.ts";
 
 /** What the pipeline needs from the rest of the program. */
 export interface GatewayDeps extends AttemptDeps {
@@ -28,7 +28,7 @@ export interface GatewayDeps extends AttemptDeps {
   peekMs?: number | undefined;
   record(usage: UsageRecord): void;
   /** The features of chat, in the order in which they act. */
-  stages: readonly Stage[];
+  stages: StagesByOrigin;
   /** Remembers which provider issued a sealed value, or that it returned reasoning without one. */
   sealed(value: string | undefined, minter: string): void;
   /** Called when an answer could not be stored; the client gets it anyway. */

@@ -14,7 +14,7 @@ import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { answerMade } from "./made.ts";
 import { answerAll } from "./spread.ts";
-import type { Answer } from "./stage.ts";
+import { type Answer, HTTP_CLIENT } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf } from "./turn.ts";
 import { prepared } from "./walk.ts";
@@ -24,15 +24,15 @@ export type Gateway = ReturnType<typeof createGateway>;
 
 /** Creates the pipeline. */
 export function createGateway(deps: GatewayDeps) {
-  /** Answers a chat request in the given format. */
-  async function handle(request: Request, format: WireFormat): Promise<Answer> {
+  /** Answers a chat request in the given format. `source`: where it comes from, if not from a client over HTTP. */
+  async function handle(request: Request, format: WireFormat, source = HTTP_CLIENT): Promise<Answer> {
     const exchange = exchangeOf(request);
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const { text, body } = await readJsonBody(request, deps.bodyLimits());
     const routing = routingOptionsOf(deps, format, body);
-    const asked = { request, exchange, caller, format, text, body, routing, reservation: undefined };
+    const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
     return routing === undefined && format.prompts === undefined
       ? answerOne(deps, asked)
       : answerAll(deps, asked, (one) => answerOne(deps, one));
@@ -59,7 +59,7 @@ async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer
   const options = decodeOptions(request);
   const turn = turnOf(deps, asked, format.decode(asked.body, options), options);
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
-  const walked = prepared(deps.stages, turn);
+  const walked = prepared(deps.stages[turn.origin], turn);
   const ready = walked instanceof Promise ? await walked : walked;
   if (ready.made !== undefined) return answerMade(deps, request, ready, ready.made);
   return turn.chat.stream ? answerStreaming(deps, request, ready) : answerWhole(deps, request, ready);

@@ -19,8 +19,22 @@ import type { Caller } from "../admission/caller.ts";
 /** Top-level members of a body; undefined for those to leave out. */
 export type BodyMembers = Readonly<Record<string, unknown>>;
 
+/** Who asks: a client, a row of a client's batch, or the gateway itself (a summary, an extraction, a probe). */
+export const REQUEST_ORIGINS = ["client", "row", "inner"] as const;
+export type RequestOrigin = (typeof REQUEST_ORIGINS)[number];
+
+/** Where a request comes from. */
+export interface RequestSource {
+  readonly origin: RequestOrigin;
+  /** The way by which it came in. */
+  readonly edge: "http" | "websocket" | "batch" | "inner";
+}
+
+/** A client's request over HTTP. */
+export const HTTP_CLIENT: RequestSource = { origin: "client", edge: "http" };
+
 /** What admission and reading made of a request. */
-export interface ClientRequest {
+export interface ClientRequest extends RequestSource {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly format: WireFormat;
@@ -173,6 +187,9 @@ export interface StageRun {
   /** Once an answer that has begun is over, however it ends. Must not throw. */
   settle?(turn: ChatTurn): void;
 }
+
+/** The stages that open for requests of each origin, in order. */
+export type StagesByOrigin = Readonly<Record<RequestOrigin, readonly Stage[]>>;
 
 /** One feature, built once per program. */
 export interface Stage {

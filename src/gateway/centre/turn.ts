@@ -9,7 +9,7 @@ import type { Caller } from "../admission/caller.ts";
 import type { CallTrace } from "../calls/route-call.ts";
 import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { ChatTurn, ClientRequest } from "./stage.ts";
+import type { ChatTurn, ClientRequest, RequestSource } from "./stage.ts";
 
 const NO_MEMBERS = {};
 const NONE_DROPPED: readonly string[] = [];
@@ -18,6 +18,7 @@ const NONE_DROPPED: readonly string[] = [];
 export interface AskedRequest
   extends Pick<ClientRequest, "exchange" | "caller" | "format" | "text" | "routing">,
     Pick<ChatTurn, "reservation"> {
+  readonly source: RequestSource;
   readonly request: Request;
   readonly body: Record<string, unknown>;
 }
@@ -36,6 +37,8 @@ export function turnOf(
   checkAgainstModel(chat, model, asked);
   const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
   return {
+    origin: asked.source.origin,
+    edge: asked.source.edge,
     exchange,
     caller,
     format,

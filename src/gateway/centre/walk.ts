@@ -91,7 +91,7 @@ export async function onRoute<T>(
       return await call(sent);
     } catch (error) {
       const { built } = sent;
-      for (const stage of deps.stages) stage.failed?.(turn, error);
+      for (const stage of deps.stages[turn.origin]) stage.failed?.(turn, error);
       if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
       sent = await sentOf(deps, steps, attempt);
       // Nothing that was refused is sent again unchanged.

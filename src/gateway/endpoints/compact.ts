@@ -11,7 +11,7 @@ import type { WireFormat } from "../../wire/format.ts";
 import { WIRE_FORMATS } from "../../wire/index.ts";
 import { responsesFormat } from "../../wire/responses/format.ts";
 import type { GatewayDeps } from "../centre/deps.ts";
-import type { Stage } from "../centre/stage.ts";
+import { HTTP_CLIENT, type Stage } from "../centre/stage.ts";
 import { decodeOptions, modelFor, turnOf } from "../centre/turn.ts";
 import { prepared } from "../centre/walk.ts";
 import { threadNotFound } from "../rules/not-found.ts";
@@ -134,7 +134,15 @@ async function ofInput(deps: CompactDeps, request: Request, asked: Asked): Promi
   const { exchange, caller, model, body } = asked;
   const options = decodeOptions(request);
   const entries = entriesOf(responsesFormat);
-  const read = { request, exchange, caller, format: responsesFormat, text: JSON.stringify(body), body };
+  const read = {
+    source: HTTP_CLIENT,
+    request,
+    exchange,
+    caller,
+    format: responsesFormat,
+    text: JSON.stringify(body),
+    body,
+  };
   const given = { ...read, routing: undefined, reservation: undefined };
   const turn = turnOf(deps, given, responsesFormat.decode(body, options), options);
   const { members } = (await prepared(deps.contentStages, turn)).turn;

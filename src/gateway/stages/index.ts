@@ -3,7 +3,7 @@
 import type { GuardedFetch } from "../../net/fetch.ts";
 import type { FileStore } from "../../store/work/files.ts";
 import type { Budgets } from "../admission/budgets.ts";
-import type { Stage } from "../centre/stage.ts";
+import { REQUEST_ORIGINS, type RequestOrigin, type Stage, type StagesByOrigin } from "../centre/stage.ts";
 import type { Affinity } from "./affinity/affinity.ts";
 import { createAffinityStage } from "./affinity/stage.ts";
 import { createBudgetsStage } from "./budgets/stage.ts";
@@ -31,27 +31,47 @@ export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
   imageFetch(): GuardedFetch;
 }
 
+/** A stage, and the origins of the requests for which it opens. */
+export interface StageLine {
+  readonly stage: Stage;
+  readonly opens: readonly RequestOrigin[];
+}
+
+/** For the gateway's own requests too. */
+const ALL: readonly RequestOrigin[] = REQUEST_ORIGINS;
+/** For what clients ask, one by one or in batches. The gateway's own requests are complete, and as long as they should be. */
+const ASKED: readonly RequestOrigin[] = ["client", "row"];
+/** For a client that waits for the answer. */
+const DIRECT: readonly RequestOrigin[] = ["client"];
+
 /** Creates all stages, in order. */
-export function createStages(deps: StageDeps): readonly Stage[] {
+export function createStageLines(deps: StageDeps): readonly StageLine[] {
   return [
     // Narrows the routes first, since the other stages ask what these can do.
-    choiceStage,
+    { stage: choiceStage, opens: ASKED },
     // Has no content, which the others need.
-    loadingStage,
-    ...createContentStages(deps),
+    { stage: loadingStage, opens: DIRECT },
+    ...createContentStages(deps).map((stage) => ({ stage, opens: ASKED })),
     // Needs the whole content, and the routes that can answer; a record ends the walk before anything is reserved.
-    createCompactionStage(deps.compaction),
+    { stage: createCompactionStage(deps.compaction), opens: ASKED },
     // A prompt that compaction sees to is not refused.
-    createWindowStage(deps.provider),
+    { stage: createWindowStage(deps.provider), opens: ASKED },
     // Chooses among the routes that are left.
-    createAffinityStage(deps.affinity),
+    { stage: createAffinityStage(deps.affinity), opens: ASKED },
     // Images are fetched for what is sent, after a conversation was shortened.
-    createImagesStage(deps.imageFetch),
+    { stage: createImagesStage(deps.imageFetch), opens: ASKED },
     // Reads the list as it is sent.
-    createReasoningStage(deps),
+    { stage: createReasoningStage(deps), opens: ASKED },
     // Reserves last, so that a refusal of any other stage costs nothing.
-    createBudgetsStage(deps.budgets),
+    { stage: createBudgetsStage(deps.budgets), opens: ALL },
   ];
+}
+
+/** The stages of a list that open for each origin, so that no request asks. */
+export function byOrigin(lines: readonly StageLine[]): StagesByOrigin {
+  const openFor = (origin: RequestOrigin) =>
+    lines.flatMap(({ stage, opens }) => (opens.includes(origin) ? [stage] : []));
+  return { client: openFor("client"), row: openFor("row"), inner: openFor("inner") };
 }
 
 /** Creates the stages for requests that are not answered: their content, and for a provider's count, what it can read of it. */

@@ -4,11 +4,37 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatTurn } from "../../../src/gateway/centre/stage.ts";
-import { createStages, type StageDeps } from "../../../src/gateway/stages/index.ts";
+import { byOrigin, createStageLines, type StageDeps } from "../../../src/gateway/stages/index.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 // The stages are only created, and need nothing for it.
-const names = createStages({ budgets: {}, history: {} } as StageDeps).map(({ name }) => name);
+const lines = createStageLines({ budgets: {}, history: {} } as StageDeps);
+const names = lines.map(({ stage }) => stage.name);
+
+/** For which requests each stage opens. A new stage must say it here. */
+const OPENS: Record<string, string> = {
+  choice: "client row",
+  loading: "client",
+  history: "client row",
+  threads: "client row",
+  files: "client row",
+  records: "client row",
+  limits: "client row",
+  compaction: "client row",
+  window: "client row",
+  affinity: "client row",
+  images: "client row",
+  reasoning: "client row",
+  budgets: "client row inner",
+};
+
+test("each stage opens for the origins of the table, and the list of an origin holds no other", () => {
+  expect(Object.fromEntries(lines.map(({ stage, opens }) => [stage.name, opens.join(" ")]))).toEqual(OPENS);
+  for (const [origin, stages] of Object.entries(byOrigin(lines))) {
+    const expected = names.filter((name) => OPENS[name]?.split(" ").includes(origin));
+    expect([origin, stages.map(({ name }) => name)]).toEqual([origin, expected]);
+  }
+});
 
 test("no stage is listed twice, and every folder with a stage is in the list", () => {
   expect(new Set(names).size).toBe(names.length);
@@ -26,7 +52,7 @@ test("ARCHITECTURE.md names the stages in the order of the list", async () => {
 
 test("a stage that looks for a word in the body finds it in every spelling of JSON", async () => {
   const words = ['"compaction', '"context_management', "file-", '"image"'];
-  const stages = createStages({ budgets: {}, history: {} } as StageDeps);
+  const stages = lines.map(({ stage }) => stage);
   const opened = (stage: string, text: string) =>
     stages
       .find(({ name }) => name === stage)

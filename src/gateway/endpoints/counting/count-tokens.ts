@@ -13,7 +13,7 @@ import { decodeCountTokens } from "../../../wire/messages/decode.ts";
 import { messagesFormat } from "../../../wire/messages/format.ts";
 import { orderRoutes } from "../../calls/order.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
-import { type ChatTurn, changed, reread, type Stage, type Target } from "../../centre/stage.ts";
+import { type ChatTurn, changed, HTTP_CLIENT, reread, type Stage, type Target } from "../../centre/stage.ts";
 import { decodeOptions, turnOf } from "../../centre/turn.ts";
 import { adaptedTo, prepared } from "../../centre/walk.ts";
 import { clientError } from "../../rules/policy.ts";
@@ -53,6 +53,7 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
     ticket.read(text.length);
     const options = decodeOptions(request);
     const asked = {
+      source: HTTP_CLIENT,
       request,
       exchange,
       caller,

@@ -9,7 +9,7 @@ import { UpstreamFault } from "../../../upstream/fault.ts";
 import { responsesFormat } from "../../../wire/responses/format.ts";
 import { orderRoutes } from "../../calls/order.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
-import type { Stage } from "../../centre/stage.ts";
+import { HTTP_CLIENT, type Stage } from "../../centre/stage.ts";
 import { decodeOptions, turnOf } from "../../centre/turn.ts";
 import { prepared } from "../../centre/walk.ts";
 import { clientError } from "../../rules/policy.ts";
@@ -41,7 +41,8 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     ticket.read(text.length);
     const options = decodeOptions(request);
     const format = responsesFormat;
-    const asked = { request, exchange, caller, format, text, body, routing: undefined, reservation: undefined };
+    const read = { source: HTTP_CLIENT, request, exchange, caller, format, text, body };
+    const asked = { ...read, routing: undefined, reservation: undefined };
     const turn = turnOf(deps, asked, format.decode(body, options), options);
     exchange.headers["x-sallyport-model"] = encodeURI(turn.model.id);
     const { chat, members, routes } = (await prepared(deps.contentStages, turn)).turn;
