@@ -5,7 +5,7 @@
 //           recorded usage must equal what the providers charged
 //   kill    kill -9 under load, three times: the database stays sound and lacks at most one second of usage
 //   drain   SIGTERM with 100 open streams: all of them finish, then the program exits with 0
-//   aborts  1,500 streams whose clients disconnect: memory stays constant and no provider continues to send
+//   aborts  10,500 streams whose clients disconnect: memory stays level and no provider continues to send
 //   hostile crawls, PDFs and bodies made to stall the gateway or to fill its memory: other requests are answered
 //           meanwhile, and memory is limited. Takes a minute, on an otherwise idle machine
 //   search  the time of a search beyond its slowest engine, 50 searches at once, and 10,000 with failing engines: memory

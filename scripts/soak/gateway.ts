@@ -64,11 +64,15 @@ export interface Running {
 const LOG_CHARS_MAX = 20_000;
 
 /** Starts the program from its sources, or `binary`; resolves when it listens. */
-export async function startGateway(home: Home, binary?: string): Promise<Running> {
+export async function startGateway(
+  home: Home,
+  binary?: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Running> {
   const command = binary === undefined ? [process.execPath, join(import.meta.dir, "../../src/main.ts")] : [binary];
   const child = Bun.spawn(
     [...command, "serve", "--config", home.configFile, "--data-dir", home.dataDir, "--port", "0"],
-    { stdout: "pipe", stderr: "pipe", env: { ...process.env, SALLYPORT_LOG_LEVEL: "error" } },
+    { stdout: "pipe", stderr: "pipe", env: { ...process.env, ...variables, SALLYPORT_LOG_LEVEL: "error" } },
   );
   let log = "";
   void (async () => {
