@@ -40,9 +40,10 @@ export const crawlCommand: Command = {
     const files = folder === undefined ? undefined : pageFiles(folder);
     const limit = context.flags.integer("limit", 1, CRAWL_LIMIT_MAX) ?? CRAWL_LIMIT;
     const line = progressLine(context);
-    const store: MemoryCrawlStore = memoryCrawlStore((page) => {
+    const store: MemoryCrawlStore = memoryCrawlStore((page, isRoot) => {
       const written = page === undefined || page.failed ? undefined : files?.write(page);
-      if (page?.failed === true) line.note(`${page.url}: ${page.body["message"]}`);
+      // A root that cannot be read ends the crawl, whose failure says why.
+      if (page?.failed === true && !isRoot) line.note(`${page.url}: ${page.body["message"]}`);
       if (written !== undefined && !context.flags.has("json")) line.print(written);
       line.show(`${Number(store.progress["completed"] ?? 0)} of at most ${limit}  ${page?.url ?? ""}`);
     });

@@ -19,8 +19,9 @@ export interface MemoryCrawlStore extends CrawlStore {
 export const LOCAL_JOB = { id: "local", accountId: "local", lease: "local" } as const;
 
 /** Creates an empty store. It serves one job, whatever its id. `visited` is called after each visit. */
-export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => void): MemoryCrawlStore {
+export function memoryCrawlStore(visited: (page: VisitedPage | undefined, isRoot: boolean) => void): MemoryCrawlStore {
   const known = new Set<string>();
+  const roots = new Set<string>();
   const done = new Set<string>();
   const pages: VisitedPage[] = [];
   let progress: Readonly<Record<string, unknown>> = {};
@@ -33,6 +34,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       if (known.size >= max) break;
       if (known.has(entry.urlKey)) continue;
       known.add(entry.urlKey);
+      if (entry.depth === 0) roots.add(entry.urlKey);
       const level = levels.get(entry.depth);
       if (level === undefined) levels.set(entry.depth, [entry]);
       else level.push(entry);
@@ -77,7 +79,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined) => voi
       progress = visit.progress ?? progress;
       if (visit.page !== undefined) pages.push(visit.page);
       const added = add(visit.links ?? [], visit.frontierMax);
-      visited(visit.page);
+      visited(visit.page, roots.has(visit.urlKey));
       return added;
     },
     // A crawl is started only once here, so there are no pages of an earlier run.

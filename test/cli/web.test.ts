@@ -177,5 +177,8 @@ describe("crawl", () => {
     }
     await endless.stop();
   });
-  test("a dead root", async () => expect((await sally("crawl", `${site.url}/bad`)).code).toBe(1));
+  test.each(["", "--json"])("a dead root is told once %s", async (json) => {
+    const words = ["crawl", `${site.url}/bad`, ...(json === "" ? [] : [json])];
+    expect(await sally(...words)).toEqual({ code: 1, out: "", err: "sallyport: The server answered 501.\n" });
+  });
 });
