@@ -1,10 +1,8 @@
 // DeepSeek. Sources: api-docs.deepseek.com/guides/thinking_mode (a turn with tool calls must bring its
 // `reasoning_content` back, else 400), /guides/json_mode (json_object only), QuantumNous/new-api#4577.
 
-import { type Effort, type ModelFamily, version } from "./model-family.ts";
+import { EFFORTS, type ModelFamily, version } from "./model-family.ts";
 import type { Vendor } from "./vendor.ts";
-
-const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 const deepseekModels: ModelFamily = {
   name: "deepseek",

@@ -3,13 +3,26 @@
 // openai/openai-agents-python#442); call ids must be nine letters and digits (nearai/ironclaw#1241). Model list:
 // docs.mistral.ai/api.
 
-import type { ModelFamily } from "./model-family.ts";
+import { type Effort, type ModelFamily, version } from "./model-family.ts";
 import { OPENAI_ONLY } from "./openai.ts";
 import type { Vendor } from "./vendor.ts";
 
+/** Reasoning is on or off. */
+const SWITCH: readonly Effort[] = ["none", "high"];
+const SWITCHED = {
+  reasons: true,
+  efforts: SWITCH,
+  chatEfforts: SWITCH,
+  refuses: [],
+} satisfies ModelFamily["rules"][number]["facts"];
+
+/** Releases that are named by a date and are older than the first that reason. */
+const EARLIER = ["2312", "2402", "2409", "2501", "2503", "2505", "2506", "2508"];
+
 const mistralModels: ModelFamily = {
   name: "mistral",
-  pattern: /mistral|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral/,
+  pattern:
+    /mistral(?:-(?:small|medium|large))?(?:-(?<major>\d{1,2})(?![\da-z])(?:[-.](?<minor>\d{1,2})(?![\da-z]))?)?|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral/,
   rules: [
     {
       facts: { userAfterTool: false },
@@ -17,9 +30,36 @@ const mistralModels: ModelFamily = {
       seen: "2026-11",
     },
     {
+      facts: { efforts: [], chatEfforts: [], refuses: ["reasoning_effort", "reasoning"] },
+      source: "NousResearch/hermes-agent#11243 (a 422 for all models but the following)",
+      seen: "2026-11",
+    },
+    {
       lines: ["magistral"],
       facts: { reasons: true, reasonsByDefault: true },
       source: "docs.mistral.ai/capabilities/reasoning",
+      seen: "2026-11",
+    },
+    {
+      lines: ["mistral-small"],
+      not: EARLIER,
+      from: version(4),
+      facts: SWITCHED,
+      source: "mistral.ai/news/mistral-small-4; vercel/ai#13688, anomalyco/models.dev#1986 (tried)",
+      seen: "2026-11",
+    },
+    {
+      lines: ["mistral-medium"],
+      not: EARLIER,
+      from: version(3, 5),
+      facts: SWITCHED,
+      source: "pydantic/pydantic-ai#5285; anomalyco/models.dev#1986 (tried)",
+      seen: "2026-11",
+    },
+    {
+      lines: ["magistral-small-latest"],
+      facts: { ...SWITCHED, reasonsByDefault: false },
+      source: "anomalyco/models.dev#1986 (tried: it stands for a newer model)",
       seen: "2026-11",
     },
   ],

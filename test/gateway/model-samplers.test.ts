@@ -35,14 +35,52 @@ const MODELS: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
     "claude-haiku-5-9": false,
   },
 };
+/** What the models of other vendors refuse, at the vendor and over a server of no known vendor. */
+const PENALTIES = ["presence_penalty", "frequency_penalty"];
+const REFUSED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  xai: {
+    "grok-3-mini": [...PENALTIES, "stop"],
+    "grok-4": [...PENALTIES, "stop"],
+    "grok-4-fast-reasoning": [...PENALTIES, "stop"],
+    "grok-4-fast-non-reasoning": PENALTIES,
+    "grok-4-1-fast-reasoning": [...PENALTIES, "stop"],
+    "grok-4-1-fast-non-reasoning": PENALTIES,
+    "grok-code-fast-1": [...PENALTIES, "stop"],
+    "grok-4.20-0309-non-reasoning": PENALTIES,
+    "grok-4.3": [...PENALTIES, "stop"],
+    "grok-4.6": [...PENALTIES, "stop"],
+    "grok-9-unknown": [...PENALTIES, "stop"],
+  },
+  moonshot: {
+    "kimi-k2.6": ["temperature", "top_p", ...PENALTIES],
+    "kimi-k3": ["temperature", "top_p", ...PENALTIES],
+    "kimi-k9-unknown": ["temperature", "top_p", ...PENALTIES],
+    "moonshot-v1-8k": [],
+  },
+  mistral: { "mistral-small-latest": [], "magistral-medium-2509": [], "mistral-large-latest": [] },
+  deepseek: { "deepseek-v4-pro": [], "deepseek-v9-unknown": [] },
+  open: {
+    "grok-4.6": [...PENALTIES, "stop"],
+    "kimi-k3": [],
+    "glm-5.3": [],
+    "minimax-m3.1-flash": [],
+    "qwen3.8-max": [],
+    "mistral-small-4": [],
+  },
+};
 const KINDS: Readonly<Record<string, Json>> = {
   chat: { preset: "openai" },
   responses: { kind: "openai-responses" },
   gemini: { kind: "gemini" },
   claude: { preset: "anthropic" },
+  ...Object.fromEntries(["xai", "moonshot", "mistral", "deepseek"].map((preset) => [preset, { preset }])),
+  open: { kind: "openai" },
 };
-const ROWS = Object.keys(KINDS).flatMap((route) =>
+const ROWS = ["chat", "responses", "gemini", "claude"].flatMap((route) =>
   Object.entries(MODELS[route] ?? MODELS["chat"]!).map(([model, takes]) => ({ route, model, takes })),
+);
+const REFUSING = Object.entries(REFUSED).flatMap(([route, models]) =>
+  Object.entries(models).map(([model, refused]) => ({ route, model, refused })),
 );
 const app = await startTestApp({
   config: {
@@ -52,7 +90,10 @@ const app = await startTestApp({
         { ...kind, base_url: upstream.baseUrl, api_key: "k", discover: false },
       ]),
     ),
-    models: ROWS.map(({ route, model }) => ({ id: `${route}:${model}`, routes: [{ provider: route, model }] })),
+    models: [...ROWS, ...REFUSING].map(({ route, model }) => ({
+      id: `${route}:${model}`,
+      routes: [{ provider: route, model }],
+    })),
     tiers: { premium: { rpm: 100_000 } },
   },
 });
@@ -96,4 +137,51 @@ describe.each(CLIENTS)("%s", (path, body) => {
       );
     }
   });
+});
+
+/** How each format names a parameter, and the members that say it. */
+const PARAMETERS = { temperature: 0.25, top_p: 0.5, presence_penalty: 0.5, frequency_penalty: 0.25, stop: ["x"] };
+type Parameter = keyof typeof PARAMETERS;
+const PARAMETER_NAMES = Object.keys(PARAMETERS) as Parameter[];
+const FORMATS: Readonly<Record<string, { path: string; body: Json; names: Partial<Record<Parameter, string>> }>> = {
+  chat: {
+    path: "/v1/chat/completions",
+    body: { messages: TURNS },
+    names: Object.fromEntries(PARAMETER_NAMES.map((name) => [name, name])),
+  },
+  responses: { path: "/v1/responses", body: { input: "hi" }, names: { temperature: "temperature", top_p: "top_p" } },
+  messages: {
+    path: "/v1/messages",
+    body: { messages: TURNS, max_tokens: 9 },
+    names: { temperature: "temperature", top_p: "top_p", stop: "stop_sequences" },
+  },
+  ollama: {
+    path: "/api/chat",
+    body: { messages: TURNS, stream: false },
+    names: Object.fromEntries(PARAMETER_NAMES.map((name) => [name, `options.${name}`])),
+  },
+};
+
+describe.each(Object.keys(FORMATS))("%s clients of other vendors' models", (format) => {
+  const { path, body, names } = FORMATS[format]!;
+
+  test.each(REFUSING.map(({ route, model, refused }) => [`${route}:${model}`, refused] as const))(
+    "%s refuses %j",
+    async (model, refused) => {
+      for (const [parameter, name] of Object.entries(names) as [Parameter, string][]) {
+        const value = PARAMETERS[parameter];
+        const [within, inner] = name.split(".") as [string, string?];
+        const said = inner === undefined ? { [name]: value } : { [within]: { [inner]: value } };
+        const answer = await app.post(path, { ...body, model, ...said });
+        await answer.text();
+        const isTaken = !refused.includes(parameter);
+        // The gateway itself ends a translated answer at the stop sequences, so nothing is lost.
+        const isNamed = !isTaken && (parameter !== "stop" || format === "chat");
+        expect([name, answer.status, upstream.received.at(-1)!.json?.[parameter]]).toEqual([
+          ...[name, 200, isTaken ? value : undefined],
+        ]);
+        expect([name, answer.headers.get("x-sallyport-dropped")]).toEqual([name, isNamed ? name : null]);
+      }
+    },
+  );
 });

@@ -24,6 +24,9 @@ describe("every rule", () => {
   });
 });
 
+const NO_EFFORT = ["reasoning_effort", "reasoning"];
+const PENALTIES = ["presence_penalty", "frequency_penalty"];
+
 describe("families", () => {
   test.each([
     ["claude-3-5-haiku-latest", { thinking: "none", sampling: "always", structured: false, reasons: false }],
@@ -62,12 +65,27 @@ describe("families", () => {
     ["gpt-6.1-terra", { efforts: ["none", "low", "medium", "high", "xhigh", "max"] }],
     ["models/gemini-3.8-flash", { efforts: ["low", "medium", "high"] }],
     ["gemini-4-hydrogen", { efforts: ["low", "medium", "high", "xhigh"], callIds: true }],
-    ["grok-4-0709", { reasons: true, efforts: [], refuses: ["reasoning_effort", "reasoning"] }],
+    ["grok-4-0709", { reasons: true, efforts: [], refuses: [...NO_EFFORT, ...PENALTIES, "stop"] }],
+    ["grok-4-1-fast-reasoning", { reasons: true, efforts: [], refuses: [...NO_EFFORT, ...PENALTIES, "stop"] }],
+    ["grok-4-fast-non-reasoning", { reasons: false, efforts: [], refuses: [...NO_EFFORT, ...PENALTIES] }],
+    ["grok-4.20-0309-non-reasoning", { reasons: false, efforts: [], refuses: [...NO_EFFORT, ...PENALTIES] }],
     ["grok-4.20-reasoning", { reasons: true, efforts: [] }],
-    ["grok-code-fast-1", { reasons: true, efforts: [] }],
-    ["grok-4.3", { efforts: ["none", "low", "medium", "high"], refuses: [] }],
-    ["grok-4.5", { efforts: ["low", "medium", "high"], refuses: [] }],
-    ["mistralai/Mistral-Small-4-119B", { userAfterTool: false, reasons: false }],
+    ["x-ai/grok-4.20-multi-agent", { reasons: true, efforts: ["low", "medium", "high", "xhigh"] }],
+    ["grok-code-fast-1", { reasons: true, efforts: [], refuses: [...NO_EFFORT, ...PENALTIES, "stop"] }],
+    ["grok-3-mini", { reasons: true, efforts: ["low", "high"], refuses: [...PENALTIES, "stop"] }],
+    ["grok-4.3", { efforts: ["none", "low", "medium", "high"], refuses: [...PENALTIES, "stop"] }],
+    ["grok-4.5", { efforts: ["low", "medium", "high"], refuses: [...PENALTIES, "stop"] }],
+    ["mistralai/Mistral-Small-4-119B", { userAfterTool: false, reasons: true, efforts: ["none", "high"] }],
+    ["mistral-small-2506", { reasons: false, efforts: [], refuses: NO_EFFORT }],
+    ["Mistral-Small-3.2-24B-Instruct", { reasons: false, efforts: [] }],
+    ["mistral-medium-3-5", { reasons: true, reasonsByDefault: false, efforts: ["none", "high"] }],
+    ["mistral-medium-3.1", { reasons: false, efforts: [] }],
+    ["mistral-large-latest", { reasons: false, efforts: [] }],
+    ["open-mistral-7b", { reasons: false, efforts: [] }],
+    ["magistral-medium-2509", { reasons: true, reasonsByDefault: true, efforts: [], refuses: NO_EFFORT }],
+    ["zai-org/GLM-5.3-Flash", { reasons: true, efforts: ["low", "high", "max"] }],
+    ["moonshotai/Kimi-K3", { reasons: true, efforts: ["low", "high", "max"], sampling: "always" }],
+    ["minimax/minimax-m3.1-flash", { reasons: true, efforts: ["low", "medium", "high", "xhigh", "max"] }],
     ["deepseek-chat", { reasons: false }],
     ["deepseek-ai/DeepSeek-V4", { reasons: true }],
     ["deepseek-reasoner", { reasons: true, refuses: ["logprobs", "top_logprobs"] }],
@@ -93,6 +111,12 @@ describe("names that no rule knows yet", () => {
     ["gemini-flash-latest", "gemini-3.8-flash"],
     ["grok-6", "grok-4.6"],
     ["o7", "o4"],
+    ["kimi-k4.2", "kimi-k3"],
+    ["glm-6", "glm-5.3"],
+    ["minimax-m4", "minimax-m3.1-flash"],
+    ["qwen4-max", "qwen3.8-max"],
+    ["mistral-small-5", "mistral-small-4"],
+    ["mistral-medium-latest", "mistral-medium-3-5"],
     ["deepseek-v9", "deepseek-v4"],
   ])("%s is read as %s", (unknown, newest) => {
     expect(factsOf(unknown)).toEqual(factsOf(newest));
