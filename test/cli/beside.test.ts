@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "../../src/store/engine/open.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
+import { programCommand } from "../support/source-program.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const cwd = mkdtempSync(join(tmpdir(), "sallyport-beside-"));
 const dataDir = join(cwd, "data");
 const env = { PATH: process.env["PATH"] ?? "", HOME: cwd };
 
 async function run(...argv: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...argv], { cwd, env, stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([...programCommand(), ...argv], { cwd, env, stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -23,7 +23,7 @@ async function run(...argv: string[]) {
 }
 
 const spawnServer = () =>
-  Bun.spawn([process.execPath, MAIN, "serve", "--port", "0"], { cwd, env, stdout: "pipe", stderr: "ignore" });
+  Bun.spawn([...programCommand(), "serve", "--port", "0"], { cwd, env, stdout: "pipe", stderr: "ignore" });
 let server: ReturnType<typeof spawnServer>;
 let url = "";
 

@@ -16,6 +16,7 @@ import { snippetsUnder } from "../docs/snippets.ts";
 import { usageRecord } from "../store/records.ts";
 import { tempDir } from "../store/support.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { programCommand } from "../support/source-program.ts";
 import { FakeTerminal } from "../support/terminal.ts";
 
 const server = HAS_POSTGRES ? await testPostgres() : undefined;
@@ -67,8 +68,7 @@ async function fill(dataDir: string): Promise<void> {
 
 /** Runs the command in a process of its own, and kills that as soon as `when` is true. */
 async function killedWhen(when: () => Promise<boolean>, ...argv: string[]): Promise<void> {
-  const main = join(import.meta.dir, "../../src/main.ts");
-  const child = Bun.spawn([process.execPath, main, "migrate-database", ...argv], {
+  const child = Bun.spawn([...programCommand(), "migrate-database", ...argv], {
     env: { PATH: process.env["PATH"] ?? "", HOME: tempDir() },
     stdio: ["ignore", "ignore", "ignore"],
   });

@@ -4,11 +4,11 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programCommand } from "../support/source-program.ts";
 
 // Each test starts the program several times, which takes seconds on a busy machine.
 setDefaultTimeout(90_000);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const home = mkdtempSync(join(tmpdir(), "sallyport-up-"));
 const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, reusePort: false, fetch: () => new Response("mine") });
 afterAll(async () => {
@@ -21,7 +21,7 @@ async function sallyport(...argv: string[]) {
 }
 
 async function sallyportWith(env: Record<string, string>, ...argv: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...argv], {
+  const child = Bun.spawn([...programCommand(), ...argv], {
     cwd: home,
     env: { PATH: process.env["PATH"] ?? "", HOME: home, ...env },
     stdout: "pipe",

@@ -17,11 +17,11 @@ import {
   olderClient,
 } from "../mcp/support.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { programCommand } from "../support/source-program.ts";
 import { linesPage, modelConfig, startModel } from "../web/extract-script.ts";
 import { type SearchSite, startSearchSite } from "../web/search-site.ts";
 import { webConfig } from "../web/support.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 /** The time for starting a process on a busy machine. */
 const SLOW_MS = 60_000;
 
@@ -64,14 +64,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const binary = process.env["TEST_BINARY"];
 /** The command that starts the program. Its temporary files are in the folder of the test. */
-const program = () => ({
-  command: binary ?? process.execPath,
-  args: [...(binary === undefined ? [MAIN] : []), "mcp", "--config", fileOf()],
-  env: { HOME: folder, PATH: process.env["PATH"] ?? "", TMPDIR: folder },
-  cwd: folder,
-});
+const program = () => {
+  const [command = "", ...args] = programCommand();
+  return {
+    command,
+    args: [...args, "mcp", "--config", fileOf()],
+    env: { HOME: folder, PATH: process.env["PATH"] ?? "", TMPDIR: folder },
+    cwd: folder,
+  };
+};
 
 const CLIENTS: Readonly<Record<string, () => Promise<AnyClient>>> = {
   ...Object.fromEntries(

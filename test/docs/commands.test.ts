@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startFake } from "../decisions/support.ts";
+import { programCommand } from "../support/source-program.ts";
 import { modelConfig, startModel } from "../web/extract-script.ts";
 import { webConfig } from "../web/support.ts";
 import { isOfCommands, nameOf } from "./blocks.ts";
-import { allSnippets, PROGRAM, runSnippet, type Snippet } from "./snippets.ts";
+import { allSnippets, runSnippet, type Snippet } from "./snippets.ts";
 import { type ExampleFolder, makeExampleFolder, startExampleSite } from "./world.ts";
 
 const SLOW_MS = 120_000;
@@ -53,7 +54,7 @@ async function prepare(folder: string): Promise<void> {
   // The documents name the day by the shell's own date.
   const today = Bun.spawnSync(["date", "+%F"]).stdout.toString().trim();
   const backup = ["backup", `var/backups/sallyport-${today}.tar`, "--data-dir", "var/lib/sallyport"];
-  const child = Bun.spawn([...PROGRAM, ...backup], { cwd: folder });
+  const child = Bun.spawn([...programCommand(), ...backup], { cwd: folder });
   expect(await child.exited).toBe(0);
 }
 

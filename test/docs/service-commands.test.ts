@@ -4,7 +4,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROGRAM, snippetsUnder } from "./snippets.ts";
+import { programCommand } from "../support/source-program.ts";
+import { snippetsUnder } from "./snippets.ts";
 
 const SLOW_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "sallyport-service-"));
@@ -44,12 +45,12 @@ test.each([
       env: { PATH: process.env["PATH"] ?? "", HOME: folder, SALLYPORT_SERVER_PORT: "0", ...env },
       ...({ stdin: "ignore", stderr: "pipe" } as const),
     };
-    const child = Bun.spawn([...PROGRAM, ...args], options);
+    const child = Bun.spawn([...programCommand(), ...args], options);
     const said = new Response(child.stderr).text();
     const port = await portOf(child.stdout);
     if (port === undefined) throw new Error(await said);
     const [, ...asks] = health.map((word) => word.replace(":8787", `:${port}`));
-    const check = Bun.spawn([...PROGRAM, ...asks], options);
+    const check = Bun.spawn([...programCommand(), ...asks], options);
     expect(await check.exited).toBe(0);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);

@@ -3,12 +3,9 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programCommand } from "../support/source-program.ts";
 
 const root = join(import.meta.dir, "../..");
-const { TEST_BINARY } = process.env;
-/** The program: the compiled one if TEST_BINARY names it. */
-export const PROGRAM: readonly string[] =
-  TEST_BINARY === undefined ? [process.execPath, join(root, "src/main.ts")] : [TEST_BINARY];
 /** The commands run until somebody ends them. */
 const ENDLESS = / --follow\b/;
 
@@ -129,7 +126,12 @@ function commandFolder(folder: string): string {
   const bin = join(folder, ".bin");
   mkdirSync(bin);
   const file = join(bin, "sallyport");
-  writeFileSync(file, `#!/bin/sh\nexec ${PROGRAM.map((word) => `'${word}'`).join(" ")} "$@"\n`);
+  writeFileSync(
+    file,
+    `#!/bin/sh\nexec ${programCommand()
+      .map((word) => `'${word}'`)
+      .join(" ")} "$@"\n`,
+  );
   chmodSync(file, 0o755);
   return bin;
 }

@@ -1,4 +1,4 @@
-// Several nodes as processes of their own, from the sources, over one private PostgreSQL and one private Redis: each can be
+// Several nodes as processes of their own, over one private PostgreSQL and one private Redis: each can be
 // killed.
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,11 +9,10 @@ import { keyStore } from "../../src/store/access/keys.ts";
 import { openPostgres, type PostgresStore } from "../../src/store/engine/postgres/open.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "./postgres.ts";
 import { HAS_REDIS, startRedis } from "./redis.ts";
+import { programCommand } from "./source-program.ts";
 
 /** Whether nodes can run here. */
 export const HAS_NODES = HAS_POSTGRES && HAS_REDIS;
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 /** A node. */
 export interface NodeProcess {
@@ -69,7 +68,7 @@ export async function startCluster(config: Record<string, unknown>): Promise<Clu
     async start(name) {
       const own = await configFor(name);
       const log = Bun.file(join(folder, `${name}.log`));
-      const argv = [process.execPath, MAIN, "serve", "--port", "0", ...own];
+      const argv = [...programCommand(), "serve", "--port", "0", ...own];
       const child = Bun.spawn(argv, { ...options, stdout: "pipe", stderr: log });
       const { value } = await child.stdout.getReader().read();
       const url = /http:\S+/.exec(new TextDecoder().decode(value))?.[0];
@@ -98,7 +97,7 @@ export async function startCluster(config: Record<string, unknown>): Promise<Clu
     },
     async command(...argv) {
       const own = await configFor("operator");
-      const child = Bun.spawn([process.execPath, MAIN, ...argv, ...own], { ...options, stderr: "pipe" });
+      const child = Bun.spawn([...programCommand(), ...argv, ...own], { ...options, stderr: "pipe" });
       const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
       if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")}: ${err}`);
       return out;

@@ -9,9 +9,9 @@ import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
 import { type FakeSite, startFakeSite } from "../support/fake-site.ts";
+import { programCommand } from "../support/source-program.ts";
 import { honest, linesPage, modelConfig, type ScriptedModel, startModel } from "./extract-script.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "sallyport-extract-kill-"));
 const dataDir = join(folder, "data");
 const paths = Array.from({ length: 30 }, (_, index) => `/item/${index}`);
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 async function serve() {
   const child = Bun.spawn(
-    [process.execPath, MAIN, "serve", "--port", "0", "--data-dir", dataDir, "--config", join(folder, "c.yaml")],
+    [...programCommand(), "serve", "--port", "0", "--data-dir", dataDir, "--config", join(folder, "c.yaml")],
     { cwd: folder, env: { PATH: process.env["PATH"] ?? "", HOME: folder }, stdout: "pipe", stderr: "ignore" },
   );
   const { value } = await child.stdout.getReader().read();

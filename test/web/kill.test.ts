@@ -9,9 +9,9 @@ import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { DATABASE_FILE, openStore } from "../../src/store/engine/open.ts";
 import { type FakeSite, html, page, startFakeSite } from "../support/fake-site.ts";
+import { programCommand } from "../support/source-program.ts";
 import { type Poll, pathsOf } from "./support.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "sallyport-kill-"));
 const dataDir = join(folder, "data");
 
@@ -74,7 +74,7 @@ afterAll(async () => {
 
 async function serve() {
   const child = Bun.spawn(
-    [process.execPath, MAIN, "serve", "--port", "0", "--data-dir", dataDir, "--config", join(folder, "c.yaml")],
+    [...programCommand(), "serve", "--port", "0", "--data-dir", dataDir, "--config", join(folder, "c.yaml")],
     { cwd: folder, env: { PATH: process.env["PATH"] ?? "", HOME: folder }, stdout: "pipe", stderr: "ignore" },
   );
   const { value } = await child.stdout.getReader().read();
