@@ -6,6 +6,7 @@ import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { parseLongTexts } from "../base/json-long-texts.ts";
 import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
+import { longStep } from "../base/long-steps.ts";
 import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { maybeExchangeOf } from "./exchange.ts";
@@ -107,16 +108,16 @@ export async function readJsonValue(
   }
   return oneAtATime(async () => {
     // This lets the code that waits for the previous body run first.
-    await turn();
+    await longStep();
     if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
     const text = decoder.decode(bytes);
     giveBack(bytes);
-    await turn();
+    await longStep();
     const { excess, longTexts } = await lookOver(text, boundsOf(limits), turn);
     refuse(excess, limits);
-    await turn();
+    await longStep();
     const value = await parseLongTexts(text, longTexts, turn).catch(() => refuseJson(text));
-    await turn();
+    await longStep();
     return { text, value };
   });
 }

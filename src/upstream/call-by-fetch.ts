@@ -10,7 +10,7 @@ import { bindAbort } from "./read-answer.ts";
 import { faultOf, type SentCall, unanswered } from "./sent-call.ts";
 
 /** Calls through `fetch`. Throws like `callProvider`. */
-export async function callByFetch({ provider, request, headers, options }: SentCall): Promise<Response> {
+export async function callByFetch({ provider, request, body, headers, options }: SentCall): Promise<Response> {
   const { upload } = options;
   const deadline = new AbortController();
   const { firstByte, connect } = provider.timeoutsMs;
@@ -30,7 +30,7 @@ export async function callByFetch({ provider, request, headers, options }: SentC
       headers,
       body:
         upload === undefined
-          ? request.body
+          ? body
           : streamOf(upload, {
               // While the call waits for the client's data, the provider's time limit does not run.
               waits: () => patience.cancel(),

@@ -1,8 +1,8 @@
 // Makes one HTTP call to a provider, with its credential, deadlines, limited bodies and typed errors. It knows nothing about
 // routes and retries.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { lazily } from "../base/lazily.ts";
+import { longStep } from "../base/long-steps.ts";
 import type { StreamedBody, WireClient } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
@@ -11,7 +11,7 @@ import type { Provider } from "./provider.ts";
 import { readError, type UpstreamAnswer } from "./read-answer.ts";
 import { type CallOptions, faultOf, type SentCall, unanswered } from "./sent-call.ts";
 
-/** Larger texts are joined and encoded in two turns of the event loop. */
+/** Larger texts are joined, encoded and sent in three turns of the event loop. */
 const STEP_CHARS_MIN = 512 * 1024;
 
 /**
@@ -32,18 +32,27 @@ export async function callProvider(
     ...options.headers,
     ...provider.extraHeaders,
   };
-  // `endsWith` joins the parts of the text, so the event loop gets a turn after it.
-  if (request.body.length >= STEP_CHARS_MIN && request.body.endsWith("}")) await nextTurn();
+  const body = request.body.length < STEP_CHARS_MIN ? request.body : await encodedInSteps(request.body);
   const { client } = provider;
-  const sent = { provider, request, headers, options };
+  const sent = { provider, request, body, headers, options };
   const response = client === undefined ? await byFetch()(sent) : await callByClient(client, sent);
   if (response.ok) return response;
-  const body = await readError(response);
+  const refusal = await readError(response);
   if (response.status < 400)
     throw new UpstreamFault("unavailable", `The provider redirected the call (${response.status}).`, {
       status: response.status,
     });
-  throw provider.dialect.fault(response.status, body, response.headers);
+  throw provider.dialect.fault(response.status, refusal, response.headers);
+}
+
+/** The bytes of a long text. The event loop gets a turn after each step. */
+async function encodedInSteps(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  // This joins the parts of the text.
+  text.endsWith("}");
+  await longStep();
+  const bytes = Buffer.from(text);
+  await longStep();
+  return bytes;
 }
 
 /** Few providers need it, and no start does. */
@@ -54,7 +63,7 @@ const byFetch = lazily(() => {
 
 async function callByClient(
   client: WireClient,
-  { provider, request, headers, options: { signal, upload } }: SentCall,
+  { provider, request, body, headers, options: { signal, upload } }: SentCall,
 ): Promise<OwnAnswer> {
   if (signal.aborted) throw signal.reason;
   try {
@@ -62,7 +71,7 @@ async function callByClient(
       method: "POST",
       url: provider.baseUrl + request.path,
       headers,
-      body: upload === undefined ? request.body : undefined,
+      body: upload === undefined ? body : undefined,
       upload,
       connectMs: provider.timeoutsMs.connect,
       firstByteMs: provider.timeoutsMs.firstByte,

@@ -23,6 +23,8 @@ export interface CallOptions {
 export interface SentCall {
   readonly provider: Provider;
   readonly request: UpstreamRequest;
+  /** The body of the request, encoded if it is long. */
+  readonly body: string | Uint8Array<ArrayBuffer>;
   readonly headers: Readonly<Record<string, string>>;
   readonly options: CallOptions;
 }

@@ -1,6 +1,7 @@
 // How the stages act on a turn: each prepares it once, adapts it to every route that is called, and may change it after a failure.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import { longStep } from "../../base/long-steps.ts";
 import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
@@ -26,6 +27,9 @@ export interface Prepared {
   readonly made: StageAnswer | undefined;
 }
 
+/** A stage may search the text of the request. The event loop gets a turn before each stage if the text is longer. */
+const STEP_CHARS_MIN = 512 * 1024;
+
 /** Opens the stages in the order of their list, each with the turn as those before left it, and lets them prepare. */
 export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
   return walk(stages, 0, { turn, runs: NO_RUNS, made: undefined });
@@ -33,7 +37,12 @@ export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepa
 
 function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<Prepared> {
   let now = state;
+  const isLong = state.turn.text.length >= STEP_CHARS_MIN;
   for (let at = from; at < stages.length; at++) {
+    if (isLong && at > from) {
+      const reached = now;
+      return longStep().then(() => walk(stages, at, reached));
+    }
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
     const turn = run.hears === undefined ? now.turn : { ...now.turn, isHeard: true as const };
