@@ -1,8 +1,8 @@
 // The program: hands its arguments to the command line.
 
 import { COMMIT, VERSION } from "./base/version.ts";
-import { liftFetchCap } from "./cli/fetch-cap.ts";
 import { processIo } from "./cli/io.ts";
+import { liftFetchCap, trustAuthorities } from "./cli/restart.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { PDF_PROCESS_WORD } from "./pages/convert/pdf-ceiling.ts";
 
@@ -10,6 +10,10 @@ const argv = process.argv.slice(2);
 // The program started itself as a process that converts one PDF.
 if (argv[0] === PDF_PROCESS_WORD) await import("./pages/convert/pdf-process.ts");
 liftFetchCap(argv);
-process.exitCode = await runCommandLine(argv, { version: `${VERSION} (${COMMIT})`, io: processIo() });
+process.exitCode = await runCommandLine(argv, {
+  version: `${VERSION} (${COMMIT})`,
+  io: processIo(),
+  trust: (file) => trustAuthorities(argv, file),
+});
 // A finished command ends the process, whatever timers or sockets it has left open.
 process.exit();

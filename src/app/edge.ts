@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { createEdge, type DirectRoute, type RoutePattern } from "../http/edge.ts";
-import { joinRoutes } from "../http/join-routes.ts";
+import { joinRoutes, longEnough } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { rememberProxy, UNTRUSTED_PROXY } from "../status/untrusted-proxy.ts";
@@ -33,7 +33,8 @@ export interface EdgeServiceDeps {
 /** Builds the edge over all routes; `start` serves it, so it comes after everything that answers. */
 export function createEdgeService(deps: EdgeServiceDeps) {
   const { live, log, listener } = deps;
-  const routes = joinRoutes(deps.routes);
+  const isSecure = live.get().server.tls.cert !== "";
+  const routes = joinRoutes(deps.routes, isSecure);
   const { settings } = deps.verbs;
   const sawProxy = (peer: string) => {
     log.warn(UNTRUSTED_PROXY, { peer });
@@ -69,7 +70,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     /** All routes, such as `GET /v1/models/*`. */
     patterns: endpoints,
     async start(): Promise<void> {
-      listener.serve(edge);
+      listener.serve(isSecure ? (request) => edge(longEnough(request)) : edge);
       await settings.writeSetting(LISTENING_SETTING, listener.link);
     },
     async stop(drainMs: number): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "../base/clock.ts";
+import { lazily } from "../base/lazily.ts";
 import { tierGrants } from "../catalog/from-config.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { secretsOf } from "../config/load.ts";
@@ -9,7 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { createCallers } from "../gateway/admission/callers.ts";
 import { createKeyDebugging } from "../gateway/admission/key-debugging.ts";
 import { createRateWindows } from "../gateway/admission/rate-windows.ts";
-import { createListener } from "../http/listen.ts";
+import { createListener, type Listener } from "../http/listen.ts";
 import type { SubsystemState } from "../status/health.ts";
 import { linksOf } from "../status/routes.ts";
 import { openDatabase } from "../store/engine/database.ts";
@@ -49,9 +50,13 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   const { clock } = store;
   const startedMs = clock.now();
   const { host, port, reusePort } = config().server;
-  const listener = createListener({ host, port, reusePort });
+  const listener = createListener({ host, port, reusePort, certificate: () => certificateOf(config().server.tls) });
   // Like the database's lock, this comes first: no work starts before both are known to belong to this program.
-  add("address", { start: () => listener.open(), stop: async () => void (await listener.stop(0)) });
+  add("address", {
+    start: () => listener.open(),
+    reconfigure: () => renewCertificate(listener, log),
+    stop: async () => void (await listener.stop(0)),
+  });
   const { nameModels, ...programMetrics } = createProgramMetrics({
     startedMs,
     guarded: () => config().server.metrics.token !== "",
@@ -72,6 +77,23 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
     bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
     links: () => linksOf(config().server, listener.link),
   };
+}
+
+const certificates = lazily(() => {
+  const { readCertificate }: typeof import("../http/certificate.ts") = require("../http/certificate.ts");
+  return readCertificate;
+});
+
+function certificateOf(files: Config["server"]["tls"]) {
+  return files.cert === "" ? undefined : certificates()(files);
+}
+
+function renewCertificate(listener: Listener, log: Logger): void {
+  try {
+    listener.renewCertificate();
+  } catch (error) {
+    log.error("the certificate was not renewed, the one before stays in use", { error });
+  }
 }
 
 interface Ground {

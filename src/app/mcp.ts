@@ -6,7 +6,7 @@ import { tierIncludes } from "../catalog/tiers.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
 import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
-import { joinRoutes } from "../http/join-routes.ts";
+import { joinRoutes, longEnough } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";
 import type { Resources } from "../mcp/tool.ts";
 import type { createWeb } from "../web/assemble.ts";
@@ -33,7 +33,7 @@ export function createMcpService(deps: McpServiceDeps) {
     bodyLimits,
     endpoints: describedEndpoints,
     call: createInnerCalls({
-      handle: toolEndpoints([deps.web.routes, deps.decisions.routes]),
+      handle: toolEndpoints([deps.web.routes, deps.decisions.routes], deps.config().server.tls.cert !== ""),
       via: "mcp",
       finished: observer.finished,
       unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
@@ -46,11 +46,11 @@ export function createMcpService(deps: McpServiceDeps) {
 export const describedEndpoints = async () => (await import("./endpoints.ts")).ENDPOINTS;
 
 /** The endpoints behind the tools, joined when the first is called. */
-export function toolEndpoints(parts: readonly AnyElysia[]): InnerCallDeps["handle"] {
+export function toolEndpoints(parts: readonly AnyElysia[], isSecure = false): InnerCallDeps["handle"] {
   let routes: AnyElysia | undefined;
   return (request) => {
-    routes ??= joinRoutes(parts);
-    return routes.fetch(request);
+    routes ??= joinRoutes(parts, isSecure);
+    return routes.fetch(isSecure ? longEnough(request) : request);
   };
 }
 

@@ -31,7 +31,12 @@ export const healthcheckCommand: Command = {
     const url = new URL("/livez", base);
     let status: number;
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), redirect: "error" });
+      const response = await fetch(url, {
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+        redirect: "error",
+        // The certificate is for the public name, while this asks the address. Nothing secret is sent.
+        tls: { rejectUnauthorized: false },
+      });
       await response.body?.cancel();
       status = response.status;
     } catch (error) {
@@ -59,9 +64,9 @@ async function runningAddress({ dataDir, database }: Config): Promise<string | u
 }
 
 /** The gateway's address for a program on this machine. */
-function listeningAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+function listeningAddress({ host, port, tls }: Config["server"]): string {
   if (port === 0) throw new UsageError("--url is required: the configuration does not fix the port (server.port: 0)");
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return `http${tls.cert === "" ? "" : "s"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -10,7 +10,7 @@ export const openapi: Command = {
   details: "The server in it is `server.public_url`, else the address that the configuration listens on.",
   async run({ config, out }) {
     const { server } = config();
-    const address = server.publicUrl || `http://${server.host}:${server.port}`;
+    const address = server.publicUrl || `http${server.tls.cert === "" ? "" : "s"}://${server.host}:${server.port}`;
     out(`${JSON.stringify(openApi(address.replace(/\/+$/, "")), null, 2)}\n`);
     return 0;
   },

@@ -15,6 +15,8 @@ import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 export interface Program {
   readonly version: string;
   readonly io: Io;
+  /** Makes the process trust the certificate authorities in a file, before anything is called. */
+  trust?(file: string): void;
   /** The commands; replaced in tests. */
   readonly commands?: readonly Listed[];
   /** Where configuration is read from; the process's own unless a test replaces it. */
@@ -155,7 +157,7 @@ function ioOf(io: Io): Io {
 }
 
 function configOf(
-  { surroundings, io }: Program,
+  { surroundings, io, trust }: Program,
   flags: Flags,
   usesProviders: boolean,
 ): Pick<Context, "survey" | "config" | "liveConfig"> {
@@ -169,6 +171,7 @@ function configOf(
   const load = (more: LoadOptions) => {
     const result = loadConfig({ ...options, ...more });
     if (!result.ok) throw new CommandError(result.problems.join("\n"));
+    if (result.config.net.caFile !== "") trust?.(result.config.net.caFile);
     return result;
   };
   let isWarned = false;

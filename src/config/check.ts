@@ -17,6 +17,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkPrices(config, report);
   checkWriters(config, report);
   checkNodes(config, report);
+  checkCertificate(config.server.tls, report);
   return problems;
 }
 
@@ -25,6 +26,12 @@ function checkNodes({ server, database, redis }: ReadConfig, report: Report): vo
   if (!server.reusePort) return;
   const missing = [...(database.url === "" ? ["database.url"] : []), ...(redis.url === "" ? ["redis.url"] : [])];
   if (missing.length > 0) report("server.reuse_port", `needs ${missing.join(" and ")}`);
+}
+
+function checkCertificate({ cert, key }: ReadConfig["server"]["tls"], report: Report): void {
+  if ((cert === "") === (key === "")) return;
+  const [missing, given] = cert === "" ? ["cert", "key"] : ["key", "cert"];
+  report(`server.tls.${missing}`, `is required together with ${given}`);
 }
 
 type Report = (path: string, message: string) => void;

@@ -70,6 +70,9 @@ function changedFixtures(before: Config, after: Config): string[] {
   const fixtures = {
     "server.host": (c: Config) => c.server.host,
     "server.port": (c: Config) => c.server.port,
+    // The files of a certificate are read again; whether there is one is decided at the start.
+    "server.tls": (c: Config) => c.server.tls.cert !== "",
+    "net.ca_file": (c: Config) => c.net.caFile,
     data_dir: (c: Config) => c.dataDir,
     "database.url": (c: Config) => c.database.url,
     "node.name": (c: Config) => c.node.name,

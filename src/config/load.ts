@@ -163,15 +163,14 @@ function finish(
   const usable = new Set(providers.map(({ name }) => name));
   const kept = <R extends { readonly provider: string }>(routes: readonly R[]) =>
     routes.filter((r) => usable.has(r.provider));
+  const beside = (file: string) => (file === "" ? "" : resolve(base, file));
+  const { tls } = read.server;
   return {
     ...read,
     dataDir: resolve(cwd, read.dataDir),
-    catalog: {
-      prices: {
-        ...read.catalog.prices,
-        file: read.catalog.prices.file === "" ? "" : resolve(base, read.catalog.prices.file),
-      },
-    },
+    server: { ...read.server, tls: { cert: beside(tls.cert), key: beside(tls.key) } },
+    net: { ...read.net, caFile: beside(read.net.caFile) },
+    catalog: { prices: { ...read.catalog.prices, file: beside(read.catalog.prices.file) } },
     providers,
     tiers: TIER_IDS.map((id) => {
       const { rpm, trialMs, budget } = read.tiers[id];
@@ -197,7 +196,7 @@ function finish(
               model: route.model === "" ? model.id : route.model,
             })),
           },
-          calibration: model.calibration === "" ? "" : resolve(base, model.calibration),
+          calibration: beside(model.calibration),
         }))
         .filter(({ backend }) => backend.routes.length > 0),
     },

@@ -95,11 +95,23 @@ export const ServerSection = section("How the gateway listens and answers.", {
     element("page_origin"),
   ),
   reuse_port: flag("Several processes of this machine share the port; needs database.url and redis.url.", false),
+  tls: section("A certificate for a gateway without a reverse proxy. SIGHUP reads the files again.", {
+    cert: text("PEM file of the certificate, followed by those of its issuers. Empty: plain HTTP.", ""),
+    key: text("PEM file of the certificate's private key.", ""),
+  }),
   trusted_proxies: list("Networks whose X-Forwarded-For header is trusted.", element("cidr")),
   metrics: section("GET /metrics, Prometheus text.", {
     enabled: flag("Offers /metrics.", true),
     token: text("If set, /metrics requires this bearer token.", "", { secret: true }),
   }),
+});
+
+/** `net` */
+export const NetSection = section("Calls of the gateway to other servers.", {
+  ca_file: text(
+    "PEM file of certificate authorities that are trusted besides the usual ones, for providers, mail, databases and web pages. The browser does not read it.",
+    "",
+  ),
 });
 
 /** `log` */

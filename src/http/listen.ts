@@ -1,6 +1,7 @@
 // Listens for connections, and stops gracefully: new connections are refused, while open requests and streams may finish until
 // the drain timeout.
 
+import type { Certificate } from "./certificate.ts";
 import { type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -16,6 +17,11 @@ export interface Listener {
   open(): void;
   /** Starts to answer requests with `fetch`, beginning with those that wait. */
   serve(fetch: Fetch): void;
+  /**
+   * Takes the certificate that is configured now. If it changed, the port is opened anew with it, since the runtime cannot exchange
+   * the one of an open port. Connections that exist keep the old one. Throws if it is unusable; the old one then stays.
+   */
+  renewCertificate(): void;
   /** The address of the client of a running request. */
   addressOf(request: Request): string;
   /**
@@ -44,69 +50,107 @@ const IDLE_SECONDS = 28;
  */
 const PROXY_IDLE_SECONDS = 125;
 
-/** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
-export function createListener(options: {
-  host: string;
-  port: number;
+interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
   /** Whether other processes may listen on the same port; the system distributes the connections. */
-  reusePort?: boolean;
+  readonly reusePort?: boolean;
   /** How long a connection may be idle between requests. */
-  idleSeconds?: number;
+  readonly idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
-  proxyIdleSeconds?: number;
-}): Listener {
+  readonly proxyIdleSeconds?: number;
+  /** Reads the certificate; undefined for plain HTTP. */
+  readonly certificate?: () => Certificate | undefined;
+}
+
+/** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
+export function createListener(options: ListenerOptions): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
   const sockets = createSockets();
-  let opened: Bun.Server<SocketData> | undefined;
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
-  const server = () => {
-    if (opened === undefined) throw new Error("The listener is not open yet.");
-    return opened;
-  };
-  const port = () => server().port ?? options.port;
+  const wait: Fetch = async (request) => (await served.promise)(request);
+  const open = createPort(options, (request) => (handler ?? wait)(request), sockets);
   return {
     get url() {
-      return originOf(host, port());
+      return originOf(host, open.port(), open.isSecure());
     },
     get link() {
-      return linkOf(host, port());
+      return linkOf(host, open.port(), open.isSecure());
     },
     get port() {
-      return port();
+      return open.port();
     },
-    open() {
-      const wait: Fetch = async (request) => (await served.promise)(request);
-      opened = bind(
-        { hostname: host, port: options.port, reusePort: options.reusePort === true },
-        (request) => (handler ?? wait)(request),
-        sockets,
-      );
+    open: open.open,
+    renewCertificate() {
+      if (!isStopped) open.renew();
     },
     serve(fetch) {
       handler = fetch;
       served.resolve(fetch);
     },
-    addressOf: (request) => server().requestIP(request)?.address ?? "",
+    addressOf: (request) => open.server().requestIP(request)?.address ?? "",
     release: (request, isProxied) => {
       // A request that became a WebSocket has no idle time.
-      if (!sockets.has(request)) server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
+      if (!sockets.has(request)) open.server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
     },
     async stop(drainMs) {
-      if (opened === undefined || isStopped) return true;
+      const running = open.servers();
+      if (running.length === 0 || isStopped) return true;
       isStopped = true;
-      const running = opened;
       sockets.close();
-      const drained = running.stop().then(() => true);
+      const drained = Promise.all(running.map((one) => one.stop())).then(() => true);
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<false>((resolve) => {
         timer = setTimeout(() => resolve(false), drainMs);
       });
       const whole = await Promise.race([drained, late]);
       clearTimeout(timer);
-      if (!whole) await running.stop(true);
+      if (!whole) await Promise.all(running.map((one) => one.stop(true)));
       return whole;
+    },
+  };
+}
+
+/** The open port, which a changed certificate opens anew. */
+function createPort(options: ListenerOptions, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
+  const { host: hostname, reusePort = false, certificate = () => undefined } = options;
+  let current: Bun.Server<SocketData> | undefined;
+  let tls: Certificate | undefined;
+  /** Servers of earlier certificates, while they have requests. */
+  const former = new Set<Bun.Server<SocketData>>();
+  const server = () => {
+    if (current === undefined) throw new Error("The listener is not open yet.");
+    return current;
+  };
+  const openAt = (port: number, own: Certificate | undefined) => {
+    current = bind({ hostname, port, reusePort, ...(own === undefined ? {} : { tls: own }) }, fetch, sockets);
+    tls = own;
+  };
+  const port = () => server().port ?? options.port;
+  return {
+    server,
+    port,
+    /** Those that may have requests. */
+    servers: () => (current === undefined ? [] : [current, ...former]),
+    isSecure: () => tls !== undefined,
+    open: () => openAt(options.port, certificate()),
+    renew() {
+      if (current === undefined || tls === undefined) return;
+      const before = tls;
+      const next = certificate();
+      if (next === undefined || (next.cert === before.cert && next.key === before.key)) return;
+      const old = current;
+      const at = port();
+      former.add(old);
+      void old.stop().then(() => former.delete(old));
+      try {
+        openAt(at, next);
+      } catch (error) {
+        openAt(at, before);
+        throw error;
+      }
     },
   };
 }
@@ -179,19 +223,18 @@ interface Place {
   readonly hostname: string;
   readonly port: number;
   readonly reusePort: boolean;
+  readonly tls?: Certificate;
 }
 
-function bind({ hostname, port, reusePort }: Place, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
+function bind(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
   return Bun.serve<SocketData>({
-    hostname,
-    port,
+    // Outside of its development mode, Bun shares the port by default, which only the operator may decide.
+    ...place,
     // The default would close quiet streams after 10 s. While a request runs, the program's own deadlines and keepalives apply
     // instead. (For the headers of the first request, the parser has a limit of about 12 s.)
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
-    // Outside of its development mode, Bun shares the port by default, which only the operator may decide.
-    reusePort,
     fetch: (request, server) => {
       const answer = fetch(request);
       return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server) : answer;
@@ -201,10 +244,10 @@ function bind({ hostname, port, reusePort }: Place, fetch: Fetch, sockets: Retur
 }
 
 /** A URL that a person on this machine can open. The host that stands for all interfaces cannot be opened. */
-export function linkOf(host: string, port: number): string {
-  return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port);
+export function linkOf(host: string, port: number, isSecure = false): string {
+  return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port, isSecure);
 }
 
-function originOf(host: string, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+function originOf(host: string, port: number, isSecure: boolean): string {
+  return `http${isSecure ? "s" : ""}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
