@@ -95,6 +95,28 @@ export function laterUsage(known: Usage | undefined, later: Usage | undefined): 
   };
 }
 
+/** The usage of two calls of one answer together. */
+export function addedUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const sum = { ...one, ...other };
+  for (const name of ADDED) {
+    if (one[name] !== undefined || other[name] !== undefined) sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
+  }
+  if (one.estimated === true) sum.estimated = true;
+  return sum;
+}
+
+const ADDED = [
+  "inputTokens",
+  "outputTokens",
+  "cachedTokens",
+  "cacheWriteTokens",
+  "cacheWriteHourTokens",
+  "reasoningTokens",
+  "searches",
+  "costUsd",
+] as const satisfies readonly (keyof Usage)[];
+
 /** The gateway's own counts, which are only made if they are needed. */
 export interface OwnCounts {
   input(): number;

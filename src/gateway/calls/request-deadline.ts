@@ -2,12 +2,12 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { type Limit, limit } from "../../base/limit.ts";
-import { Stop, type StopSignal } from "../../base/stop-signal.ts";
+import { Stop } from "../../base/stop-signal.ts";
 
 /** The limits of the work. */
 export interface RequestDeadline {
   /** Aborts with an `ApiError` that states the reason. */
-  readonly signal: StopSignal;
+  readonly signal: Stop;
   readonly remainingMs: () => number;
   /** Restarts the time limit. Called while the client's upload continues, which has time limits of its own. */
   readonly restart: () => void;

@@ -2,12 +2,23 @@
 
 import { editJson } from "../../base/json-edit.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { Stop } from "../../base/stop-signal.ts";
+import { knownCostMicros } from "../../catalog/prices.ts";
+import type { Usage } from "../../chat/event.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
 import { usageRecord } from "../usage/meter.ts";
-import type { BodyMembers, ChatTurn, CompleteAnswer, EventListener, HearEvent, StageRun, Target } from "./stage.ts";
+import type {
+  BodyMembers,
+  ChatTurn,
+  CompleteAnswer,
+  EventListener,
+  RoundEnd,
+  StageRun,
+  Target,
+  TurnEnd,
+} from "./stage.ts";
 
 export interface AnswerDeps {
   readonly clock: { now(): number };
@@ -102,15 +113,26 @@ function membersOf(text: string): BodyMembers | undefined {
 }
 
 /** Tells the stages that the answer is over. */
-export function answerSettled(runs: readonly StageRun[], turn: ChatTurn): void {
-  for (let at = runs.length - 1; at >= 0; at--) runs[at]?.settle?.(turn);
+export function answerSettled(runs: readonly StageRun[], end: TurnEnd): void {
+  for (let at = runs.length - 1; at >= 0; at--) runs[at]?.settle?.(end);
 }
 
-/** What the stages make of each event of an answer, the last in the list first; undefined if none of them hears it. */
-export function hearing(runs: readonly StageRun[], turn: ChatTurn): HearEvent | undefined {
-  if (turn.isHeard !== true) return undefined;
-  const hears = runs.flatMap((run) => run.hears?.(turn) ?? []).reverse();
-  return (event) => hears.reduce<readonly ChatEvent[]>((events, hear) => events.flatMap(hear), [event]);
+/** What one round of an answer cost. */
+export function roundEnd({ model }: ChatTurn, attempt: RouteAttempt | undefined, usage: Usage | undefined): RoundEnd {
+  const costMicros = usage === undefined ? undefined : knownCostMicros(model.prices, usage);
+  return { route: attempt?.route, usage, costMicros };
+}
+
+/**
+ * Starts the checks that run beside a call; undefined for nearly all requests, which have none. A refusal aborts the call with its
+ * reason.
+ */
+export function gatesOf(runs: readonly StageRun[], turn: ChatTurn, stop: Stop): Promise<unknown> | undefined {
+  const gates = runs.flatMap((run) => run.gate?.(turn, stop.platform) ?? []);
+  if (gates.length === 0) return undefined;
+  const all = Promise.all(gates);
+  all.catch((error: unknown) => stop.abort(error));
+  return all;
 }
 
 /** What listens to an answer; there is one at most. */

@@ -28,8 +28,8 @@ export function isRelayed(turn: ChatTurn, provider: Provider): boolean {
 }
 
 /** The event with which an answer begins before its provider has sent anything. */
-export function openingOf({ edited, format }: ChatTurn): OpaqueEvent | undefined {
-  const record = edited?.record;
+export function openingOf({ edited, format, round }: ChatTurn): OpaqueEvent | undefined {
+  const record = round === undefined ? edited?.record : undefined;
   return record === undefined ? undefined : { type: "opaque", choice: 0, origin: format.name, value: record };
 }
 

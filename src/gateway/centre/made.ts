@@ -1,12 +1,13 @@
-// Gives the answer that a stage made in place of an upstream. If a stream was requested, the client gets keepalives while it is
-// made.
+// Gives the answer that a stage made in place of an upstream, and that no stage hears. If a stream was requested, the client gets
+// keepalives while it is made.
 
+import { Stop } from "../../base/stop-signal.ts";
 import { fold } from "../../chat/fold.ts";
 import { asApiError } from "../../http/errors.ts";
-import { answerCompleted, answerSettled, correctedFrames, correctedText, hearing } from "./answer.ts";
+import { answerCompleted, answerSettled, correctedFrames, correctedText, gatesOf, roundEnd } from "./answer.ts";
 import { writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { Answer, BodyMembers, ChatTurn, StageAnswer, StageRun } from "./stage.ts";
+import type { Answer, BodyMembers, ChatTurn, StageAnswer } from "./stage.ts";
 import type { Prepared } from "./walk.ts";
 
 /** How long the headers of a stream wait for the answer. */
@@ -16,13 +17,16 @@ const HEADERS_MS = 5000;
 export async function answerMade(
   deps: GatewayDeps,
   request: Request,
-  { turn, runs }: Prepared,
+  { turn, runs, madeBy }: Prepared,
   { answer }: StageAnswer,
 ): Promise<Answer> {
-  const made = answer(request.signal).then((given) => heard(runs, turn, given));
+  const above = runs.slice(0, madeBy);
+  const stop = new Stop();
+  const gates = gatesOf(above, turn, stop);
+  const made = answer(gates === undefined ? request.signal : AbortSignal.any([request.signal, stop.platform]));
   const { exchange, format } = turn;
   const keep = (text: string, body: () => BodyMembers | undefined) =>
-    answerCompleted(deps, runs, {
+    answerCompleted(deps, above, {
       turn,
       target: undefined,
       usage: undefined,
@@ -31,16 +35,18 @@ export async function answerMade(
       body,
       hidesEncrypted: false,
     });
+  const end = { turn, rounds: [roundEnd(turn, undefined, undefined)] };
+  // An error is handled when the answer is read.
+  made.catch(() => undefined);
+  if (gates !== undefined) await gates;
   if (!turn.chat.stream) {
     const { events, edited } = await made;
     const body = format.encode(fold([...events]), contextOf(turn, edited));
     const text = JSON.stringify(body);
     const corrected = await keep(text, () => body);
-    answerSettled(runs, turn);
+    answerSettled(runs, end);
     return { text: corrected === undefined ? text : correctedText(text, corrected) };
   }
-  // An error is handled when the client's stream reads the events.
-  made.catch(() => undefined);
   // An answer that is made at once, as a record without a summary is, can still be named in the headers.
   await Promise.race([made.catch(() => undefined), Bun.sleep(HEADERS_MS)]);
   exchange.streaming = true;
@@ -50,7 +56,7 @@ export async function answerMade(
     if (state === "over") return;
     state = "over";
     deps.streamClosed?.();
-    answerSettled(runs, turn);
+    answerSettled(runs, end);
     exchange.finish(200);
   };
   return {
@@ -80,12 +86,6 @@ export async function answerMade(
       cancel: settle,
     },
   };
-}
-
-/** The answer as the stages above let it pass. */
-function heard(runs: readonly StageRun[], turn: ChatTurn, given: Awaited<ReturnType<StageAnswer["answer"]>>) {
-  const hear = hearing(runs, turn);
-  return hear === undefined ? given : { ...given, events: given.events.flatMap(hear) };
 }
 
 function contextOf(turn: ChatTurn, edited: ChatTurn["edited"]) {

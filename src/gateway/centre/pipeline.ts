@@ -61,6 +61,6 @@ async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
   const walked = prepared(deps.stages[turn.origin], turn);
   const ready = walked instanceof Promise ? await walked : walked;
-  if (ready.made !== undefined) return answerMade(deps, request, ready, ready.made);
+  if (ready.made !== undefined && ready.turn.isHeard !== true) return answerMade(deps, request, ready, ready.made);
   return turn.chat.stream ? answerStreaming(deps, request, ready) : answerWhole(deps, request, ready);
 }

@@ -5,8 +5,9 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { EditedContext } from "../../chat/context-edits.ts";
-import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
+import type { ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
@@ -76,6 +77,8 @@ export interface ChatTurn extends ClientRequest {
   readonly preference?: RoutePreference | undefined;
   /** The reservation of the request in the caller's budgets, until the exchange ends. */
   readonly reservation?: Reservation | undefined;
+  /** The number of the round, if it is not the first one. */
+  readonly round?: number;
   /** Whether a stage hears the events of the answer, so that it cannot be relayed. */
   readonly isHeard?: true;
   /** Whether a stage sees to a prompt that is too long. */
@@ -96,7 +99,7 @@ export interface ChatTurn extends ClientRequest {
 }
 
 /** The members of a turn that a stage may change. */
-type Changeable = Omit<ChatTurn, keyof ClientRequest | "model" | "before" | "dropped">;
+type Changeable = Omit<ChatTurn, keyof ClientRequest | "model" | "before" | "dropped" | "round">;
 
 /** A change of a turn. `why` stands in the log line; `dropped`: further parameters. */
 export type Change = Partial<Changeable> & { readonly why: string; readonly dropped?: readonly string[] };
@@ -148,8 +151,57 @@ export interface CompleteAnswer {
   readonly hidesEncrypted: boolean;
 }
 
-/** Takes an event of an answer and returns those that go on. */
-export type HearEvent = (event: ChatEvent) => readonly ChatEvent[];
+/** Ends an answer in place of what would follow of it. Open blocks are closed. */
+export interface AnswerStop {
+  readonly finish: FinishReason;
+  /** The word for it in the client's answer, if its format has one. */
+  readonly rawReason?: string;
+}
+
+/** Takes the events of one answer, before those stages that stand above it in the list. */
+export interface Hearing {
+  /** Returns what goes on to the client: nothing to hold the event back, several to let go what was held. */
+  hear(event: ChatEvent): readonly ChatEvent[] | AnswerStop;
+  /** Called before the finish of a complete answer: returns what was held for a check of the whole text. */
+  release?(): AtOnce<readonly ChatEvent[] | AnswerStop>;
+}
+
+/** One whole round of an answer, as the stages below left it. */
+export interface Round {
+  /** 0 for the first one. */
+  readonly index: number;
+  /** The route that answered; undefined if a stage did. */
+  readonly route: ModelRoute | undefined;
+  readonly message: ResultChoice;
+  /** The tool calls of the message. */
+  readonly calls: readonly Extract<ResultBlock, { type: "tool-call" }>[];
+  readonly usage: Usage | undefined;
+}
+
+/** What a stage may use between two rounds. */
+export interface BetweenRounds {
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+  /** Sends an event of the stage's own at once, by way of the stages above it. The ids of its blocks must be unique in the answer. */
+  emit(event: ChatEvent): void;
+}
+
+/** The cost of one round. */
+export interface RoundEnd {
+  /** Undefined if a stage answered. */
+  readonly route: ModelRoute | undefined;
+  readonly usage: Usage | undefined;
+  /** Undefined if the price is unknown. */
+  readonly costMicros: number | undefined;
+}
+
+/** An answer that is over. */
+export interface TurnEnd {
+  /** The turn as it was sent last. */
+  readonly turn: ChatTurn;
+  /** The rounds whose answers were read; most answers have one. */
+  readonly rounds: readonly RoundEnd[];
+}
 
 /** The answer to a request before it is sent, which every way in can send as its own: the whole text, or its stream. */
 export type Answer = { readonly text: string } | { readonly source: SseSource; readonly keepalive: string };
@@ -166,6 +218,11 @@ export interface EventListener extends AnswerListener {
 export interface StageRun {
   /** Before a route is tried: changes the conversation or the routes, reserves, or answers. May throw `ApiError`. */
   prepare?(turn: ChatTurn): AtOnce<Change | StageAnswer | undefined>;
+  /**
+   * A check that runs beside the call. Before it resolves, no byte and no header of the answer leaves, no further round begins and
+   * nothing is kept. Throws `ApiError` to refuse; the call is aborted.
+   */
+  gate?(turn: ChatTurn, signal: AbortSignal): Promise<void>;
   /** Adapts the turn to one route. */
   adapt?(turn: ChatTurn, target: Target, signal: AbortSignal): AtOnce<Change | undefined>;
   /**
@@ -176,16 +233,27 @@ export interface StageRun {
   /** What listens to the answer; undefined for nothing. */
   listener?(turn: ChatTurn, target: Target): EventListener | undefined;
   /**
-   * Creates what takes every event of an answer and returns what goes on to the client: nothing to hold it back, several to let go
-   * what was held. Called for each call of a route. An answer that a stage hears is translated where it could be relayed.
+   * Creates what takes every event of an answer. Called for each round of an answer that is asked below the stage. An answer that a
+   * stage hears is translated where it could be relayed.
    */
-  hears?(turn: ChatTurn): HearEvent;
+  hears?(turn: ChatTurn): Hearing;
+  /**
+   * After a whole round that no stage below stopped: a change with which another round is asked, which passes the stages below
+   * again. The client sees one answer: one start, one finish, with the usage of all rounds. `turn`: the one that was sent, as
+   * the stages below were given it. Its `members` must hold the change too, or be undefined.
+   */
+  next?(turn: ChatTurn, round: Round, between: BetweenRounds): Promise<Change | undefined>;
+  /** In place of `prepare` before a further round that a stage above asks for. `turn.round` counts it. */
+  round?(turn: ChatTurn): AtOnce<Change | StageAnswer | undefined>;
   /** Whether `complete` reads the text of an answer. */
   readonly readsText?: boolean;
-  /** Awaited before the client sees the end. Returns members of the answer to correct. Must not throw. */
+  /**
+   * Awaited before the client sees the end, unless a stage above stopped the answer. Returns members of the answer to correct. Must
+   * not throw.
+   */
   complete?(answer: CompleteAnswer): AtOnce<BodyMembers | undefined>;
   /** Once an answer that has begun is over, however it ends. Must not throw. */
-  settle?(turn: ChatTurn): void;
+  settle?(end: TurnEnd): void;
 }
 
 /** The stages that open for requests of each origin, in order. */

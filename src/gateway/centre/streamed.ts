@@ -2,35 +2,32 @@
 
 import { type Limit, limit } from "../../base/limit.ts";
 import { Stop, type StopSignal } from "../../base/stop-signal.ts";
-import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import { withKey } from "../../upstream/ask.ts";
-import { outcomeOfFault } from "../../upstream/breaker.ts";
 import type { EventReader } from "../../upstream/dialect.ts";
-import type { FaultKind } from "../../upstream/fault.ts";
 import { tryRoutes } from "../calls/attempts.ts";
-import { type LiveAnswer, openLive } from "../calls/open-stream.ts";
+import { openLive } from "../calls/open-stream.ts";
 import { clientGone } from "../calls/request-deadline.ts";
-import type { AttemptEnd, RouteAttempt } from "../calls/route-call.ts";
-import { kindOfCode } from "../rules/policy.ts";
-import { usageSettler } from "../usage/meter.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
 import {
   answerCompleted,
   answerSettled,
   correctedFrames,
-  forwardHeaders,
-  hearing,
+  gatesOf,
   listenerOf,
   noteRemovedReasoning,
-  noteRoute,
+  roundEnd,
   spend,
 } from "./answer.ts";
-import { identityOf, isLossless, isRelayed, openingOf, writerContext } from "./build.ts";
+import { identityOf, isRelayed, openingOf, writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { Answer, ChatTurn, StageRun } from "./stage.ts";
+import { EventBuffer } from "./hearing/event-buffer.ts";
+import type { HeardStream } from "./hearing/heard-stream.ts";
+import { callEndOf, endAttempt, noteLive, type ProviderStream, usageOf } from "./live.ts";
+import type { Answer, StageRun } from "./stage.ts";
 import { Translation } from "./translation.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
@@ -48,50 +45,76 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, ready
   const signal: StopSignal = abort;
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
-  const deadlineMs = performance.now() + deps.requestTimeoutMs();
   const timedOut = Promise.withResolvers<undefined>();
   const patience = limit(deps.peekMs ?? PEEK_MS, () => timedOut.resolve(undefined));
   let grace: Limit | undefined;
   const begun = () => {
     grace ??= limit(CONTENT_GRACE_MS, () => timedOut.resolve(undefined));
   };
-  const opening = tryRoutes(ready.turn.routes, deps, {
-    ...tryOptions(ready.turn),
-    signal,
-    remainingMs: () => deadlineMs - performance.now(),
-    attempt: (attempt) =>
-      onRoute(deps, ready, attempt, {
-        signal,
-        call: (sent) => liveFrom(deps, ready.runs, { request, attempt, sent, signal, begun }),
-      }).catch((error: unknown) => {
-        // After a failure, the wait for content starts again with the next route's first event.
-        grace?.cancel();
-        grace = undefined;
-        throw error;
-      }),
-  });
+  const isShort = request.headers.get("x-sallyport-event-types") === "short";
+  const gates = ready.runs.length === 0 ? undefined : gatesOf(ready.runs, ready.turn, abort);
+  const open = (asked: Prepared) => {
+    const deadlineMs = performance.now() + deps.requestTimeoutMs();
+    return tryRoutes(asked.turn.routes, deps, {
+      ...tryOptions(asked.turn),
+      signal,
+      remainingMs: () => deadlineMs - performance.now(),
+      attempt: (attempt) =>
+        onRoute(deps, asked, attempt, {
+          signal,
+          call: (sent) => liveFrom(deps, asked.runs, { isShort, attempt, sent, signal, begun }),
+        }).catch((error: unknown) => {
+          // After a failure, the wait for content starts again with the next route's first event.
+          grace?.cancel();
+          grace = undefined;
+          throw error;
+        }),
+    });
+  };
+  const opening: Promise<StreamedAnswer> =
+    ready.turn.isHeard === true
+      ? import("./hearing/heard-stream.ts").then(({ openHeard }) =>
+          openHeard(deps, ready, { open, stop: abort, isShort }),
+        )
+      : open(ready);
   let live: StreamedAnswer | undefined;
   try {
     live = await Promise.race([opening, timedOut.promise]);
+    if (gates !== undefined) await gates;
   } catch (error) {
     request.signal.removeEventListener("abort", onGone);
+    // A check may refuse an answer that has begun, or begins at this moment.
+    if (gates !== undefined) {
+      abort.abort(error);
+      void opening.then((unsent) => refused(deps, unsent, error)).catch(() => undefined);
+    }
     throw error;
   } finally {
     patience.cancel();
     grace?.cancel();
   }
-  if (live !== undefined) {
-    const { turn, attempt } = live;
-    noteRoute(turn, attempt, live.request.dropped);
-    if (isLossless(turn, attempt.provider)) forwardHeaders(turn, attempt.provider, live.responseHeaders);
-  }
+  if (live !== undefined) noteStream(live);
   const source = new AnswerPump(deps, { ready, opening, live, abort });
   return { source, keepalive: ready.turn.format.keepalive };
 }
 
-/** A stream that has started, with the turn as it was sent. */
-interface StreamedAnswer extends LiveAnswer {
-  turn: ChatTurn;
+/** What is streamed to the client: the provider's answer, or what stages let pass of it. */
+type StreamedAnswer = ProviderStream | HeardStream;
+
+function noteStream(live: StreamedAnswer): void {
+  if (live.isHeard === true) live.note();
+  else noteLive(live);
+}
+
+/** Ends an answer of which nothing is sent. */
+function refused(deps: GatewayDeps, live: StreamedAnswer, error: unknown): void {
+  const { apiCode: errorCode, status } = asApiError(error);
+  live.cancel();
+  if (live.isHeard === true) live.refuse({ errorCode, status });
+  else {
+    endAttempt(live, true);
+    spend(deps, live.turn, live.attempt, { usage: usageOf(live), status, errorCode, ttfbMs: null, isCall: true });
+  }
 }
 
 interface Flow {
@@ -147,7 +170,7 @@ class AnswerPump implements SseSource {
       } catch (error) {
         return this.#settled ? undefined : this.#fail(error);
       }
-      noteRoute(this.#live.turn, this.#live.attempt, this.#live.request.dropped);
+      noteStream(this.#live);
       this.#trailingHeaders = trailingHeaderComments(exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
@@ -159,7 +182,7 @@ class AnswerPump implements SseSource {
     let text = await live.next();
     if (text !== undefined) this.#heard?.push(text);
     // Stages keep the answer before the client sees its end, as the client may continue or fetch it immediately.
-    if (!this.#completed && this.#runs.length > 0 && (text === undefined || live.relay.answer !== undefined)) {
+    if (!this.#completed && this.#runs.length > 0 && (text === undefined || isComplete(live))) {
       this.#completed = true;
       const corrected = await this.#complete(live);
       if (corrected !== undefined && text !== undefined) text = correctedFrames(text, corrected);
@@ -172,13 +195,16 @@ class AnswerPump implements SseSource {
     return headers + text;
   }
 
-  #complete({ turn, attempt, relay, request }: StreamedAnswer) {
+  #complete(live: StreamedAnswer) {
+    const text = () => this.#heard?.join("") ?? "";
+    if (live.isHeard === true) return live.complete(text);
+    const { turn, attempt, relay, request } = live;
     return answerCompleted(this.#deps, this.#runs, {
       turn,
       target: attempt,
       usage: relay.usage,
       fault: relay.fault,
-      text: () => this.#heard?.join("") ?? "",
+      text,
       body: () => relay.answer,
       hidesEncrypted: request.hidesEncrypted === true,
     });
@@ -193,7 +219,7 @@ class AnswerPump implements SseSource {
       const reservation = ready.turn.reservation?.share();
       const abandon = (live: StreamedAnswer) => {
         live.cancel();
-        settleLive(this.#deps, { live, gone: true, ttfbMs: this.#ttfbMs });
+        this.#settleAnswer(live, true);
       };
       void opening.then(abandon, () => undefined).finally(() => reservation?.release());
     }
@@ -219,10 +245,19 @@ class AnswerPump implements SseSource {
     const live = this.#live;
     this.#deps.streamClosed?.();
     if (gone) turn.exchange.log["client_gone"] = true;
-    if (live !== undefined) settleLive(this.#deps, { live, gone, ttfbMs: this.#ttfbMs });
-    answerSettled(this.#runs, live?.turn ?? turn);
+    if (live !== undefined) this.#settleAnswer(live, gone);
+    else answerSettled(this.#runs, { turn, rounds: [] });
     turn.exchange.finish(200);
   }
+
+  #settleAnswer(live: StreamedAnswer, gone: boolean): void {
+    if (live.isHeard === true) live.settle(gone);
+    else settleLive(this.#deps, this.#runs, { live, gone, ttfbMs: this.#ttfbMs });
+  }
+}
+
+function isComplete(live: StreamedAnswer): boolean {
+  return (live.isHeard === true ? live.answer : live.relay.answer) !== undefined;
 }
 
 /** The gateway's headers that were set too late, as comments in the stream: parsers skip them, and people can read them. */
@@ -232,33 +267,32 @@ function trailingHeaderComments(headers: Readonly<Record<string, string>>, sent:
 }
 
 interface LiveParts {
-  request: Request;
+  isShort: boolean;
   attempt: RouteAttempt;
   sent: SentTurn;
   signal: StopSignal;
   begun(): void;
 }
 
-async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: LiveParts): Promise<StreamedAnswer> {
-  const { request, attempt, signal, begun } = parts;
+async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: LiveParts): Promise<ProviderStream> {
+  const { isShort, attempt, signal, begun } = parts;
   const { provider, route } = attempt;
   const { turn, built: asked } = parts.sent;
-  const short = request.headers.get("x-sallyport-event-types") === "short";
-  const passes = isRelayed(turn, provider) && !short;
+  const passes = isRelayed(turn, provider) && !isShort;
   // A translated answer contains every seal, whatever the protocol.
   const built = passes ? asked : { ...asked, hidesEncrypted: false };
   const listener = listenerOf(runs, turn, attempt);
   const identity = identityOf(deps, turn, { provider, request: built, listener });
+  const buffer = turn.isHeard === true ? new EventBuffer() : undefined;
   const translation = (reader: EventReader) =>
     new Translation({
       reader,
-      writer: turn.format.writer(writerContext(turn, provider, short)),
+      writer: buffer ?? turn.format.writer(writerContext(turn, provider, isShort)),
       // On the relayed path, tool names were sent unchanged, so none must be restored.
       request: passes ? { ...turn.chat, tools: [], messages: [] } : turn.chat,
       requestId: identity.requestId,
       opening: openingOf(turn),
       notes: listener,
-      hear: hearing(runs, turn),
       settle: identity.settle,
       tell: identity.tell,
       cutAt: built.cutAt,
@@ -270,7 +304,7 @@ async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: Liv
   try {
     const open = (secret: string) => openLive(attempt, built, relay, { signal, secret, begun, whole });
     const live = await withKey(provider, deps.clock, open, turn.preference?.choice(route));
-    return Object.assign(live, { turn });
+    return Object.assign(live, { turn, buffer });
   } catch (error) {
     // A failed attempt that used tokens is recorded once, under the model that used them.
     if (relay.usage !== undefined) {
@@ -283,24 +317,15 @@ async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: Liv
 
 function settleLive(
   deps: GatewayDeps,
-  { live, gone, ttfbMs }: { live: StreamedAnswer; gone: boolean; ttfbMs: number | null },
+  runs: readonly StageRun[],
+  { live, gone, ttfbMs }: { live: ProviderStream; gone: boolean; ttfbMs: number | null },
 ): void {
   const { relay, attempt, turn } = live;
-  const usage = relay.usage ?? usageSettler(turn.chat, undefined)(undefined, relay.output);
-  attempt.end({ ...endOf(relay.fault, gone), usage });
+  const usage = usageOf(live);
+  attempt.end({ ...callEndOf(relay.fault, gone), usage });
   noteRemovedReasoning(turn, relay.reasoningRemoved);
   if (relay.fault !== undefined) turn.exchange.log["error"] = relay.fault.code;
   const errorCode = relay.fault?.code ?? (gone ? STOPPED : null);
   spend(deps, turn, attempt, { usage, status: 200, errorCode, ttfbMs });
-}
-
-/** Failures that metrics name also after content. */
-const LABELLED: ReadonlySet<FaultKind> = new Set(["call_invalid", "refused"]);
-
-function endOf(fault: AnswerFault | undefined, gone: boolean): Pick<AttemptEnd, "outcome" | "label"> {
-  if (fault !== undefined) {
-    const kind = kindOfCode(fault.reported ?? fault.code);
-    return { outcome: outcomeOfFault({ kind }), label: LABELLED.has(kind) ? kind : "interrupted" };
-  }
-  return gone ? { outcome: "unknown", label: "abandoned" } : { outcome: "ok", label: "ok" };
+  if (runs.length > 0) answerSettled(runs, { turn, rounds: [roundEnd(turn, attempt, usage)] });
 }

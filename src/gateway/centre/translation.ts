@@ -19,8 +19,6 @@ export interface TranslationOptions {
   writer: EventWriter;
   request: ChatRequest;
   requestId: string;
-  /** Takes every event of the upstream, and returns those that go on. */
-  hear?: ((event: ChatEvent) => readonly ChatEvent[]) | undefined;
   /** An event that is sent to the client before anything from the upstream. */
   opening?: ChatEvent | undefined;
   /** Takes the reasoning and calls of the answer. */
@@ -103,8 +101,6 @@ export class Translation implements FrameRelay {
   #flow(): string {
     let out = "";
     const events = this.#read;
-    const { hear } = this.#options;
-    if (hear !== undefined) events.push(...events.splice(0).flatMap(hear));
     if (this.#opening !== undefined && this.#open(events, this.#opening)) this.#opening = undefined;
     for (let i = 0; i < events.length && !this.#ended; i++) {
       const event = events[i] as ChatEvent;

@@ -25,6 +25,10 @@ export interface Prepared {
   readonly runs: readonly StageRun[];
   /** The answer of a stage in place of an upstream. */
   readonly made: StageAnswer | undefined;
+  /** The place of its run. The runs above it see the answer. */
+  readonly madeBy?: number;
+  /** How many stages of the list were asked, if a stage answered before its end. */
+  readonly walked?: number;
 }
 
 /** A stage may search the text of the request. The event loop gets a turn before each stage if the text is longer. */
@@ -45,20 +49,48 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
     }
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
-    const turn = run.hears === undefined ? now.turn : { ...now.turn, isHeard: true as const };
+    const hears = run.hears !== undefined || run.next !== undefined;
+    const turn = hears ? { ...now.turn, isHeard: true as const } : now.turn;
     now = { ...now, turn, runs: [...now.runs, run] };
     const found = run.prepare?.(now.turn);
     if (found instanceof Promise) {
       const open = now;
       return found.then((change) => {
         const next = after(open, change);
-        return next.made === undefined ? walk(stages, at + 1, next) : next;
+        return next.made === undefined ? walk(stages, at + 1, next) : endedBy(open.runs.length - 1, next, at + 1);
       });
     }
     now = after(now, found);
-    if (now.made !== undefined) return now;
+    if (now.made !== undefined) return endedBy(now.runs.length - 1, now, at + 1);
   }
   return now;
+}
+
+function endedBy(madeBy: number, state: Prepared, walked: number): Prepared {
+  return { ...state, madeBy, walked };
+}
+
+/**
+ * The turn of a further round that the run at a place asks for: the runs below it act on the change, and the stages that an answer
+ * before them had kept from acting are opened.
+ */
+export async function nextRound(
+  stages: readonly Stage[],
+  ready: Prepared,
+  { at, change }: { at: number; change: Change },
+): Promise<Prepared> {
+  const { turn: last, runs, walked = stages.length } = ready;
+  let now: Prepared = {
+    turn: { ...changed(last, change), round: (last.round ?? 0) + 1 },
+    runs,
+    made: undefined,
+    walked,
+  };
+  for (let below = at + 1; below < runs.length; below++) {
+    now = after(now, await runs[below]!.round?.(now.turn));
+    if (now.made !== undefined) return endedBy(below, now, walked);
+  }
+  return walk(stages, walked, { turn: now.turn, runs, made: undefined });
 }
 
 function after(state: Prepared, found: Change | StageAnswer | undefined): Prepared {

@@ -27,7 +27,7 @@ function runOf(placement: Placement): StageRun {
       if (fault === undefined) rememberBeginning(placement, turn, text);
       return undefined;
     },
-    settle({ edited, chat }) {
+    settle({ turn: { edited, chat } }) {
       if (edited?.record !== undefined) placement.rename(chat.messages);
     },
   };

@@ -1,20 +1,33 @@
 // Reserves the most that a request may cost in its caller's budgets.
 
 import type { Budgets } from "../../admission/budgets.ts";
-import type { Stage, StageRun } from "../../centre/stage.ts";
+import type { ChatTurn, Stage, StageRun } from "../../centre/stage.ts";
 import { defaultsFor } from "../../rules/policy.ts";
 import { worstCaseMicros } from "../../usage/worst-case.ts";
 
-/** Creates the stage. A request that is one of several has the reservation of all of them already. */
+/**
+ * Creates the stage. A request that is one of several has the reservation of all of them already. A further round of an answer is
+ * reserved anew: what the rounds before it cost is recorded.
+ */
 export function createBudgetsStage(budgets: Pick<Budgets, "reserve">): Stage {
-  const run: StageRun = {
-    async prepare({ caller, exchange, chat, model, format, options: { betas } }) {
-      const worst = worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas });
-      return { why: "budgets", reservation: await budgets.reserve(caller.budgets ?? [], exchange, worst) };
+  const reserve = ({ caller, exchange, chat, model, format, options: { betas }, reservation }: ChatTurn) => {
+    const worst = worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas });
+    return budgets.reserve(caller.budgets ?? [], exchange, worst, reservation);
+  };
+  const single: StageRun = {
+    prepare: async (turn) => ({ why: "budgets", reservation: await reserve(turn) }),
+    async round(turn) {
+      const reservation = await reserve(turn);
+      turn.reservation?.release();
+      return { why: "budgets", reservation };
     },
   };
+  const oneOfSeveral: StageRun = { round: async (turn) => ({ why: "budgets", reservation: await reserve(turn) }) };
   return {
     name: "budgets",
-    open: ({ caller, reservation }) => (caller.budgets === undefined || reservation !== undefined ? undefined : run),
+    open({ caller, reservation }) {
+      if (caller.budgets === undefined) return undefined;
+      return reservation === undefined ? single : oneOfSeveral;
+    },
   };
 }

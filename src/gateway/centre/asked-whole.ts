@@ -1,0 +1,133 @@
+// Asks a model's routes for a whole answer, and reads it.
+
+import { ApiError } from "../../base/errors.ts";
+import type { StopSignal } from "../../base/stop-signal.ts";
+import type { ChatEvent } from "../../chat/event.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { cutEvents } from "../../chat/stop-cut.ts";
+import { type NameRules, ToolRestorer } from "../../chat/tools.ts";
+import { fetchAnswer } from "../../upstream/ask.ts";
+import type { UpstreamRequest } from "../../upstream/dialect.ts";
+import type { Provider } from "../../upstream/provider.ts";
+import { tryRoutes } from "../calls/attempts.ts";
+import type { RequestDeadline } from "../calls/request-deadline.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
+import { faultOfReading } from "../rules/policy.ts";
+import { forwardHeaders, headerText, listenerOf, noteRemovedReasoning, noteRoute, spend } from "./answer.ts";
+import { identityOf, isRelayed, openingOf } from "./build.ts";
+import type { GatewayDeps } from "./deps.ts";
+import type { ChatTurn, EventListener, StageRun } from "./stage.ts";
+import { tryOptions } from "./turn.ts";
+import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
+
+/** Asks a turn's routes for a whole answer until `take` accepts one. */
+export function tryWhole<T>(
+  deps: GatewayDeps,
+  ready: Prepared,
+  { deadline, take }: { deadline: RequestDeadline; take(asked: AskedWhole): Promise<T> },
+): Promise<T> {
+  const { signal, remainingMs } = deadline;
+  return tryRoutes(ready.turn.routes, deps, {
+    ...tryOptions(ready.turn),
+    signal,
+    remainingMs,
+    attempt: (attempt) =>
+      onRoute(deps, ready, attempt, {
+        signal,
+        call: async (sent) => take(await askWhole(deps, ready.runs, { attempt, sent, signal })),
+      }),
+  });
+}
+
+/** A whole answer of one route that was read. */
+export interface AskedWhole {
+  readonly turn: ChatTurn;
+  readonly attempt: RouteAttempt;
+  readonly built: UpstreamRequest;
+  readonly headers: Headers;
+  readonly ttfbMs: number;
+  readonly read: WholeAnswer;
+}
+
+async function askWhole(
+  deps: GatewayDeps,
+  runs: readonly StageRun[],
+  { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: StopSignal },
+): Promise<AskedWhole> {
+  const { provider, route, headers } = attempt;
+  const { turn, built } = sent;
+  const choice = turn.preference?.choice(route);
+  const asked = await fetchAnswer(provider, built, { clock: deps.clock, signal, headers, choice });
+  const ttfbMs = performance.now() - turn.exchange.startedMs;
+  const listener = listenerOf(runs, turn, attempt);
+  const read = readWhole(deps, provider, turn, { text: asked.text, built, listener });
+  return { turn, attempt, built, headers: asked.headers, ttfbMs, read };
+}
+
+/** Records what an answer cost that is not used, once, under the model that made it. */
+export function spendUnused(deps: GatewayDeps, { turn, attempt, read, ttfbMs }: AskedWhole, error: unknown): void {
+  const finish = read.events.findLast((event) => event.type === "finish");
+  const failed = read.events.findLast((event) => event.type === "error");
+  const usage = finish?.usage ?? failed?.usage;
+  if (usage === undefined) return;
+  const { status, apiCode } = error instanceof ApiError ? error : UNAVAILABLE;
+  spend(deps, turn, attempt, { usage, status, errorCode: apiCode, ttfbMs, isCall: true });
+}
+
+const UNAVAILABLE = { status: 502, apiCode: "provider_unavailable" } as const;
+
+/** Notes which route answered, and what its answer said beside the text. */
+export function noteWhole(
+  { turn, attempt, built, read, headers }: AskedWhole,
+  finish: Extract<ChatEvent, { type: "finish" }> | undefined,
+): void {
+  noteRemovedReasoning(turn, finish?.reasoningRemoved);
+  // A client of another protocol learns it from no other place.
+  const isRemoved = read.lossless === undefined && finish?.reasoningRemoved !== undefined;
+  noteRoute(turn, attempt, isRemoved ? [...built.dropped, "reasoning"] : built.dropped);
+  if (read.lossless === undefined) {
+    if (finish?.rawReason !== undefined)
+      turn.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
+  } else forwardHeaders(turn, attempt.provider, headers);
+}
+
+interface WholeAnswer {
+  events: ChatEvent[];
+  /** The response text, if the client and the provider speak the same protocol. */
+  lossless: string | undefined;
+  /** The parsed answer to store, if it differs from what the client gets. */
+  answer?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reads a complete upstream answer. Throws `UpstreamFault` if it is none, so that another route can be tried. */
+function readWhole(
+  deps: GatewayDeps,
+  provider: Provider,
+  turn: ChatTurn,
+  { text, built, listener }: { text: string; built: UpstreamRequest; listener: EventListener | undefined },
+): WholeAnswer {
+  try {
+    if (isRelayed(turn, provider)) {
+      // The listener takes the events below.
+      const identity = identityOf(deps, turn, { provider, request: built, listener: undefined });
+      const result = provider.dialect.lossless.result(text, identity);
+      if (listener !== undefined) for (const event of result.events) listener.push(event);
+      return { events: result.events, lossless: result.text, answer: result.answer };
+    }
+    const events = cutEvents(provider.dialect.events(JSON.parse(text)), built.cutAt ?? []);
+    if (listener !== undefined) for (const event of events) listener.push(event);
+    const opening = openingOf(turn);
+    if (opening !== undefined) events.splice(events[0]?.type === "start" ? 1 : 0, 0, opening);
+    return { events: restoreTools(turn.chat, events, provider.dialect.toolNames), lossless: undefined };
+  } catch (error) {
+    throw faultOfReading(error);
+  }
+}
+
+function restoreTools(chat: ChatRequest, events: ChatEvent[], rules: NameRules | undefined): ChatEvent[] {
+  const restorer = new ToolRestorer(chat, rules);
+  if (restorer.idle) return events;
+  const out: ChatEvent[] = [];
+  for (const event of events) restorer.push(event, out);
+  return out;
+}

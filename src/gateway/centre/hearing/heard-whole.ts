@@ -1,0 +1,101 @@
+// Answers a request that does not want a stream, and whose answer stages hear.
+
+import { platformSignal } from "../../../base/stop-signal.ts";
+import type { ChatEvent } from "../../../chat/event.ts";
+import { fold } from "../../../chat/fold.ts";
+import { asApiError } from "../../../http/errors.ts";
+import { UpstreamFault } from "../../../upstream/fault.ts";
+import type { RequestDeadline } from "../../calls/request-deadline.ts";
+import { clientError, faultOfAnswer, faultOfReading } from "../../rules/policy.ts";
+import { noteCost, usageOfAnswer } from "../../usage/meter.ts";
+import { correctedText } from "../answer.ts";
+import { type AskedWhole, noteWhole, spendUnused, tryWhole } from "../asked-whole.ts";
+import { writerContext } from "../build.ts";
+import type { GatewayDeps } from "../deps.ts";
+import type { Answer, ChatTurn } from "../stage.ts";
+import type { Prepared } from "../walk.ts";
+import { Rounds } from "./rounds.ts";
+
+interface HeardOptions {
+  readonly deadline: RequestDeadline;
+  /** The checks before which nothing leaves. */
+  readonly gates: Promise<unknown> | undefined;
+}
+
+/** Answers with what the stages let pass of one round or several. */
+export async function answerHeard(
+  deps: GatewayDeps,
+  prepared: Prepared,
+  { deadline, gates }: HeardOptions,
+): Promise<Answer> {
+  const rounds = new Rounds(deps, prepared);
+  const events: ChatEvent[] = [];
+  const signal = platformSignal(deadline.signal);
+  const send = (some: readonly ChatEvent[]) => void events.push(...some);
+  let asked: Heard;
+  try {
+    do {
+      asked = await ask(deps, rounds, deadline);
+      send(rounds.filter.take(asked.events));
+      // The gates of the first round have passed before another one is asked.
+      if (gates !== undefined) await gates;
+    } while (await rounds.end({ signal, send }));
+    return { text: await written(rounds, asked, events) };
+  } catch (error) {
+    const told = error instanceof UpstreamFault ? clientError(error, deps.scrub, prepared.turn.format.dialect) : error;
+    const { status, apiCode: errorCode } = asApiError(told);
+    rounds.spend({ status, errorCode, isCall: true });
+    throw told;
+  }
+}
+
+/** The answer to one round. */
+interface Heard {
+  readonly turn: ChatTurn;
+  readonly events: readonly ChatEvent[];
+  /** Undefined if a stage answered. */
+  readonly asked: AskedWhole | undefined;
+}
+
+async function ask(deps: GatewayDeps, rounds: Rounds, deadline: RequestDeadline): Promise<Heard> {
+  const { ready } = rounds;
+  if (ready.made !== undefined) {
+    const { events, edited } = await ready.made.answer(platformSignal(deadline.signal));
+    const turn = edited === undefined ? ready.turn : { ...ready.turn, edited };
+    rounds.answered({ turn, attempt: undefined, ttfbMs: null, usage: () => undefined });
+    return { turn, events, asked: undefined };
+  }
+  const asked = await tryWhole(deps, ready, { deadline, take: async (asked) => readable(deps, asked) });
+  const { turn, attempt, read, ttfbMs } = asked;
+  const usage = usageOfAnswer(turn.chat, read.events, turn.model.prices);
+  const finish = read.events.findLast((event) => event.type === "finish");
+  attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
+  rounds.answered({ turn, attempt, ttfbMs, usage: () => usage });
+  noteWhole(asked, finish);
+  noteCost(turn.exchange.headers, turn.model.prices, usage);
+  const events = read.events.map((event) => (event === finish ? { ...event, usage } : event));
+  return { turn, events, asked };
+}
+
+/** Throws if the answer reports a failure or cannot be read, so that another route is asked. */
+function readable(deps: GatewayDeps, asked: AskedWhole): AskedWhole {
+  try {
+    const failure = asked.read.events.find((event) => event.type === "error");
+    if (failure !== undefined) throw faultOfAnswer(failure);
+    fold(asked.read.events);
+    return asked;
+  } catch (error) {
+    const fault = faultOfReading(error);
+    spendUnused(deps, asked, fault);
+    throw fault;
+  }
+}
+
+async function written(rounds: Rounds, { turn, asked }: Heard, events: readonly ChatEvent[]): Promise<string> {
+  const body = turn.format.encode(fold(events), writerContext(turn, asked?.attempt.provider));
+  const text = JSON.stringify(body);
+  const corrected = await rounds.complete({ fault: undefined, text: () => text, body: () => body });
+  rounds.spend({ status: 200, errorCode: null });
+  rounds.settle(turn);
+  return corrected === undefined ? text : correctedText(text, corrected);
+}
