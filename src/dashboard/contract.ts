@@ -151,7 +151,8 @@ export interface ModelChoice {
   readonly name: string;
   readonly owned_by: string;
   readonly tier: string;
-  readonly context_length: number;
+  /** Null where it is not known. */
+  readonly context_length: number | null;
   readonly supports_vision: boolean;
   readonly supports_tools: boolean;
   readonly supports_reasoning: boolean;

@@ -155,6 +155,9 @@ describe.skipIf(isMissing)("in a browser", () => {
       expect([await faults(page), await fits(page)]).toEqual([[], true]);
       await page.goto(`${base}/log?error=model_not_found&request=${id}-none`);
       await page.getByText("The gateway refused the request before calling a provider").waitFor();
+      // The code has one line beside the time.
+      const badge = page.getByText("404 model_not_found");
+      expect(await badge.evaluate((shown) => shown.getBoundingClientRect().height)).toBeLessThan(30);
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -1,6 +1,7 @@
 // The catalog in the dashboard, for members and operators, through the HTTP API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { MemberModelView } from "../../src/dashboard/contract.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { spend } from "./spent.ts";
@@ -126,6 +127,14 @@ test("members see what is listed, with what it costs, whether their plan has it,
     prices: null,
   });
   expect(json.data.find(({ id }: { id: string }) => id === "demo-embed")).toMatchObject({ kind: "embedding" });
+  // The playground says the same of each model that it offers.
+  const facts = ({ id, context_length, prices }: MemberModelView) => ({
+    ...{ id, context_length },
+    prices: prices === null ? null : { input: prices.input, output: prices.output },
+  });
+  const offered = (await member.get("/models")).json.data.map(facts);
+  expect(offered).toContainEqual({ id: "large", context_length: null, prices: null });
+  for (const one of offered) expect(json.data.map(facts)).toContainEqual(one);
   for (const hidden of ["routes", "up-a", "breaker", "127.0.0.1"]) expect(text).not.toContain(hidden);
   // A round of health checks may end between the two requests.
   const after = await publicHealth();

@@ -82,7 +82,7 @@ function capabilitiesOf(model: CatalogModel): string[] {
 }
 
 /** A limit that is known or inferred; null otherwise. */
-function shownLimit(model: CatalogModel, name: "contextLength" | "maxOutputTokens"): number | null {
+export function shownLimit(model: CatalogModel, name: "contextLength" | "maxOutputTokens"): number | null {
   return model.known[name] ? model[name] : (model.inferred[name] ?? null);
 }
 

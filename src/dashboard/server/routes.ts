@@ -29,7 +29,7 @@ import { type JobsApiDeps, jobsApi } from "./jobs-api.ts";
 import { type KeyDebugApiDeps, keyDebugApi } from "./key-debug-api.ts";
 import { budgetView, type KeysApiDeps, keysApi } from "./keys-api.ts";
 import { type LogApiDeps, logApi } from "./log-api.ts";
-import { modelsApi } from "./models-api.ts";
+import { modelsApi, shownLimit } from "./models-api.ts";
 import { type OperationsApiDeps, operationsApi } from "./operations-api.ts";
 import { type OverviewApiDeps, overviewApi } from "./overview-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
@@ -233,14 +233,13 @@ function storageView({ usedBytes, limitBytes }: Awaited<ReturnType<DashboardDeps
 }
 
 function choice(model: CatalogModel, { tier }: Account): ModelChoice {
-  const { id, name, owned_by, context_length, supports_vision, supports_tools, supports_reasoning, description } =
-    modelView(model);
+  const { id, name, owned_by, supports_vision, supports_tools, supports_reasoning, description } = modelView(model);
   return {
     id,
     name,
     owned_by,
     tier: model.tier,
-    context_length,
+    context_length: shownLimit(model, "contextLength"),
     supports_vision,
     supports_tools,
     supports_reasoning,

@@ -2,7 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import type { ModelChoice } from "../../contract.ts";
-import { short } from "../parts/time.tsx";
+import { priceText, short } from "../parts/time.tsx";
 import { navigate, query } from "../router.ts";
 import type { Settings } from "./conversation.ts";
 import { CHAT_FORMATS } from "./formats.ts";
@@ -219,8 +219,8 @@ function ModelSelect(props: {
 }
 
 function factsOf({ context_length, prices, supports_tools, supports_vision }: ModelChoice): string {
-  const facts = [`${short(context_length)} tokens`];
-  if (prices !== null) facts.push(`$${prices.input} in, $${prices.output} out per million tokens`);
+  const facts = context_length === null ? [] : [`${short(context_length)} tokens`];
+  facts.push(`${priceText(prices)}${prices === null ? "" : " per million tokens"}`);
   if (!supports_tools) facts.push("no tools");
   if (!supports_vision) facts.push("no pictures");
   return facts.join(", ");

@@ -7,7 +7,7 @@ import { query } from "../router.ts";
 import { Empty, Notice } from "./notice.tsx";
 import { choose } from "./span.tsx";
 import { type Column, Table } from "./table.tsx";
-import { short, usd } from "./time.tsx";
+import { priceText, short } from "./time.tsx";
 import { Title } from "./title.tsx";
 
 /** The number of models that are shown at once, since providers list hundreds and rendering all of them is slow. */
@@ -86,7 +86,7 @@ export const MODEL_PRICE: Column<Pick<MemberModelView, "prices">> = {
   title: "US dollars per million tokens, in and out",
   cell: ({ prices }) => (
     <span>
-      {prices === null ? "no price" : `${usd(prices.input)} in, ${usd(prices.output)} out`}
+      {priceText(prices)}
       {prices?.varies && <abbr title="Long prompts cost more"> +</abbr>}
     </span>
   ),

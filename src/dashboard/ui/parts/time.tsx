@@ -72,6 +72,14 @@ export function usd(amount: number): string {
   return `$${amount.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
+/** What stands for a price or a cost that is not known. */
+const NO_PRICE = "no price";
+
+/** A model's price per million tokens, in the same words on every page. */
+export function priceText(prices: { readonly input: number; readonly output: number } | null): string {
+  return prices === null ? NO_PRICE : `${usd(prices.input)} in, ${usd(prices.output)} out`;
+}
+
 /** Figures with a cost. */
 interface Costing {
   readonly cost_usd: number | null;
@@ -81,7 +89,7 @@ interface Costing {
 
 /** The cost of requests, in the same words on every page; a dash where there was nothing to pay for. */
 export function costText({ cost_usd: cost, input_tokens: input, output_tokens: output }: Costing): string {
-  if (cost === null) return "no price";
+  if (cost === null) return NO_PRICE;
   return cost === 0 && input + output === 0 ? "–" : usd(cost);
 }
 
