@@ -17,7 +17,7 @@ export async function loadMetadata(): Promise<MetadataLookup> {
   const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map((vendor) => ({
     url: new RegExp(`^${vendor.url}`),
     models: vendor.models,
-    billing: vendor.billing === undefined ? {} : { billing: vendor.billing },
+    billingOf: billingLookup(vendor.billing),
     limits: limitsByName(vendor.limits),
     siblings: siblingLookup(Object.entries(vendor.limits), ([context, output]) => context + output),
   }));
@@ -28,12 +28,24 @@ export async function loadMetadata(): Promise<MetadataLookup> {
     const id = model.replace(/^models\//, "").toLowerCase();
     const priced = vendor.models.find(({ match }) => matches(match, id));
     const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
-    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices, ...vendor.billing };
+    const billing = vendor.billingOf(id);
+    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices, ...billing };
     const inferred = inferredFrom(vendor.siblings, id);
     // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
-    if (priced === undefined && inferred === undefined) return vendor.billing.billing && vendor.billing;
-    return { contextLength: priced?.context, prices: priced?.prices, inferred, ...vendor.billing };
+    if (priced === undefined && inferred === undefined) return billing.billing && billing;
+    return { contextLength: priced?.context, prices: priced?.prices, inferred, ...billing };
   };
+}
+
+/** What each model of a vendor is billed by beside tokens: its own terms, and else those of all. */
+function billingLookup(billing: PackedVendor["billing"]): (id: string) => Pick<PublicFacts, "billing"> {
+  if (billing === undefined) return () => ({});
+  const { models = [], ...all } = billing;
+  const terms = models.map(({ id, source: _source, seen: _seen, ...own }) => {
+    const services = { ...all.services, ...own.services };
+    return { ids: new RegExp(id), billing: { ...all, ...own, services } };
+  });
+  return (id) => ({ billing: terms.find(({ ids }) => ids.test(id))?.billing ?? all });
 }
 
 function factsOfLimits([contextLength, maxOutputTokens, tools, vision, reasoning]: PackedLimits) {

@@ -6,7 +6,7 @@ import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredP
 import { MODEL_CONFIGS } from "llm-zoo";
 import { CALLABLE } from "../vendors/look-up.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
-import type { PublicFigures } from "../vendors/vendor.ts";
+import type { ModelBilling, PublicFigures } from "../vendors/vendor.ts";
 import type { Billing, PriceRow, Prices } from "./prices.ts";
 
 /** How a package matches a model's id. */
@@ -19,7 +19,7 @@ export type PackedLimits = readonly [context: number, output: number, tools: 0 |
 export interface PackedVendor {
   /** Source of a regular expression on the base URL. */
   readonly url: string;
-  readonly billing?: Billing | undefined;
+  readonly billing?: (Billing & { readonly models?: readonly ModelBilling[] }) | undefined;
   readonly models: readonly {
     readonly match: Match;
     readonly prices?: Prices | undefined;

@@ -16,17 +16,19 @@ export interface PriceRow {
   readonly cacheWrite1h?: number | undefined;
 }
 
-/** What a vendor bills beside tokens, the same for all of its models. */
+/** What a vendor bills beside tokens. */
 export interface Billing {
   /** By service tier or speed, as answers name it: the factor on the prices of tokens. Others cost the ordinary price. */
   readonly services?: Readonly<Record<string, number>> | undefined;
   /** US dollars for a web search that the provider runs. */
   readonly perSearch?: number | undefined;
+  /** US dollars for a request with such searches, however many there are. */
+  readonly perSearchedRequest?: number | undefined;
+  /** US dollars for a request, whatever it contains. */
+  readonly perRequest?: number | undefined;
 }
 
 export interface Prices extends PriceRow, Billing {
-  /** US dollars for a request, whatever it contains. */
-  readonly perRequest?: number | undefined;
   /** US dollars for a minute of audio, for an image, and for a million characters of speech. */
   readonly perMinute?: number | undefined;
   readonly perImage?: number | undefined;
@@ -53,7 +55,14 @@ const MICROS = 1_000_000;
 export function withBilling(prices: Prices | undefined, billing: Billing | undefined): Prices | undefined {
   if (prices === undefined || billing === undefined) return prices;
   const services = { ...billing.services, ...prices.services };
-  return { ...prices, services, perSearch: prices.perSearch ?? billing.perSearch };
+  const own = prices.perSearch === undefined ? billing : prices;
+  return {
+    ...prices,
+    services,
+    perSearch: own.perSearch,
+    perSearchedRequest: own.perSearchedRequest,
+    perRequest: prices.perRequest ?? billing.perRequest,
+  };
 }
 
 /** What counts for spending: the cost of one answer in whole micro-dollars. An unknown cost counts as 0. */
@@ -84,6 +93,7 @@ export function knownCostMicros(prices: Prices | undefined, usage: Measured): nu
   const cost =
     tokens * factor +
     (usage.searches ?? 0) * (prices.perSearch ?? 0) * MICROS +
+    ((usage.searches ?? 0) > 0 ? (prices.perSearchedRequest ?? 0) : 0) * MICROS +
     (prices.perRequest ?? 0) * MICROS +
     ((usage.seconds ?? 0) / 60) * (prices.perMinute ?? 0) * MICROS +
     (usage.images ?? 0) * (prices.perImage ?? 0) * MICROS +

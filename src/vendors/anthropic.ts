@@ -171,7 +171,18 @@ export const anthropic: Vendor = {
       prices: "anthropic",
       limits: "anthropic",
       // platform.claude.com/docs/en/build-with-claude/fast-mode and /about-claude/pricing, 2026-11.
-      billing: { services: { fast: 2 }, perSearch: 0.01 },
+      billing: {
+        services: { fast: 2 },
+        perSearch: 0.01,
+        models: [
+          {
+            id: "opus-4[.-][67](?!\\d)",
+            services: { fast: 6 },
+            source: `${DOCS} build-with-claude/fast-mode (4.6 and 4.7); openrouter.ai/anthropic/claude-opus-4.6-fast`,
+            seen: "2026-11",
+          },
+        ],
+      },
     },
   },
 };

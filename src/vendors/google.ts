@@ -155,7 +155,21 @@ export const google: Vendor = {
       prices: "google",
       limits: "google",
       // ai.google.dev/gemini-api/docs/optimization ("75% to 100% more" for priority) and /pricing, 2026-11.
-      billing: { services: { priority: 2, flex: 0.5 }, perSearch: 0.014 },
+      billing: {
+        services: { priority: 2, flex: 0.5 },
+        perSearch: 0.014,
+        models: [
+          {
+            // By prompt, however many queries the answer is grounded on.
+            id: "^gemini-(?:1|2)(?:[.-]|$)",
+            perSearch: 0,
+            perSearchedRequest: 0.035,
+            source:
+              "ai.google.dev/gemini-api/docs/pricing (2.5 and older: $35 for 1,000 grounded prompts); iyulab/TokenMeter v0.13.0",
+            seen: "2026-11",
+          },
+        ],
+      },
     },
   },
 };

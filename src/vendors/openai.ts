@@ -260,7 +260,20 @@ export const openai = {
       prices: "openai",
       limits: "openai",
       // developers.openai.com/api/docs/pricing, 2026-11.
-      billing: { services: { priority: 2, fast: 2, flex: 0.5, batch: 0.5 }, perSearch: 0.01 },
+      billing: {
+        services: { priority: 2, fast: 2, flex: 0.5, batch: 0.5 },
+        perSearch: 0.01,
+        models: [
+          {
+            // They search for each request, and their answers do not say how often.
+            id: "^gpt-4o(?:-mini)?-search-preview",
+            perSearch: 0,
+            perRequest: 0.025,
+            source: `developers.openai.com/api/docs/pricing (web search preview, non-reasoning models: $25 for 1,000 calls)`,
+            seen: "2026-11",
+          },
+        ],
+      },
       newer: [
         {
           id: "gpt-6.1-sol",

@@ -91,14 +91,29 @@ export interface PublicFigures {
   /** The owner whose models are looked up in the package of limits; `everyone`: an aggregator that serves all owners' models. */
   readonly limits?: string | { readonly everyone: true };
   /** What it bills beside tokens, with a source and a date in a comment. */
-  readonly billing?: {
-    /** By service tier or speed, as answers name it: the factor on the prices of tokens. */
-    readonly services?: Readonly<Record<string, number>>;
-    /** US dollars for a web search. */
-    readonly perSearch?: number;
-  };
+  readonly billing?: ListedBilling & { readonly models?: readonly ModelBilling[] };
   /** Models that are newer than the packages, from the vendor's own pages. A package that knows the model takes precedence. */
   readonly newer?: readonly NewerModel[];
+}
+
+/** What is billed beside tokens. */
+export interface ListedBilling {
+  /** By service tier or speed, as answers name it: the factor on the prices of tokens. */
+  readonly services?: Readonly<Record<string, number>>;
+  /** US dollars for a web search. */
+  readonly perSearch?: number;
+  /** US dollars for a request with web searches, however many there are. */
+  readonly perSearchedRequest?: number;
+  /** US dollars for a request. */
+  readonly perRequest?: number;
+}
+
+/** What some of a vendor's models are billed by otherwise. */
+export interface ModelBilling extends ListedBilling {
+  /** The source of a regular expression for their ids, in small letters. */
+  readonly id: string;
+  readonly source: string;
+  readonly seen: string;
 }
 
 /** Prices in US dollars per million tokens. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { loadMetadata } from "../../src/catalog/metadata.ts";
+import { knownCostMicros, withBilling } from "../../src/catalog/prices.ts";
 import { CALLABLE } from "../../src/vendors/look-up.ts";
 
 const lookUp = await loadMetadata();
@@ -101,6 +102,34 @@ test.each([
   ["no such model of a vendor that bills nothing beside tokens", "https://api.deepseek.com/v1", "no-such-model"],
   ["empty", "", ""],
 ])("nothing is known of %s", (_name, baseUrl, model) => expect(lookUp(baseUrl, model)).toBeUndefined());
+
+const MILLION = { inputTokens: 1_000_000, outputTokens: 0 };
+
+test.each([
+  ["a grounded prompt once", GOOGLE, "models/gemini-2.5-flash", { searches: 3 }, 35_000],
+  ["a grounded prompt once", GOOGLE, "gemini-2.0-flash-001", { searches: 1 }, 35_000],
+  ["nothing without a search", GOOGLE, "gemini-2.5-pro", {}, 0],
+  ["each search", GOOGLE, "gemini-3.8-flash", { searches: 3 }, 42_000],
+  ["each search", GOOGLE, "gemini-flash-latest", { searches: 1 }, 14_000],
+  ["six times the price when fast", ANTHROPIC, "claude-opus-4-6", { ...MILLION, service: "fast" }, 6_000_000],
+  ["six times the price when fast", ANTHROPIC, "claude-opus-4.7", { ...MILLION, service: "fast" }, 6_000_000],
+  ["twice the price when fast", ANTHROPIC, "claude-opus-4-8", { ...MILLION, service: "fast" }, 2_000_000],
+  ["twice the price when fast", ANTHROPIC, "claude-opus-5-5", { ...MILLION, service: "fast" }, 2_000_000],
+  ["each search", ANTHROPIC, "claude-opus-4-6", { searches: 2 }, 20_000],
+  ["each request", OPENAI, "gpt-4o-search-preview", {}, 25_000],
+  ["each request", OPENAI, "gpt-4o-mini-search-preview-2025-03-11", {}, 25_000],
+  ["each search", OPENAI, "gpt-4o-mini", { searches: 2 }, 20_000],
+  ["the tier", OPENAI, "gpt-4o-search-preview", { ...MILLION, service: "priority" }, 2_025_000],
+] as const)("%s is billed: %s %s", (_what, baseUrl, model, usage, want) => {
+  // One dollar for a million tokens, whatever the package says of the model.
+  const prices = withBilling({ input: 1, output: 1 }, lookUp(baseUrl, model)?.billing);
+  expect(knownCostMicros(prices, { inputTokens: 0, outputTokens: 0, ...usage })).toBe(want);
+});
+
+test("the operator's price of a search replaces the one of a grounded prompt", () => {
+  const prices = withBilling({ input: 1, perSearch: 0.001 }, lookUp(GOOGLE, "gemini-2.5-flash")?.billing);
+  expect(knownCostMicros(prices, { inputTokens: 0, outputTokens: 0, searches: 2 })).toBe(2000);
+});
 
 test("a model that nobody knows is billed by what its vendor bills beside tokens", () => {
   expect(lookUp(OPENAI, "no-such-model")).toEqual({ billing: lookUp(OPENAI, "gpt-4o-mini")?.billing });
