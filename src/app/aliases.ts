@@ -31,9 +31,24 @@ const OWN_ROUTES: ReadonlySet<string> = new Set([
   "/api/v1/generation",
 ]);
 
+/** The header in which Google's clients send a key. */
+const GOOGLE_KEY = "x-goog-api-key";
+
+/** What Google's clients ask of a model: the model and the verb stand in the address. */
+const GOOGLE_VERB =
+  /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
+
+function googleVerb(path: string): Alias | undefined {
+  const [, id, verb] = GOOGLE_VERB.exec(path) ?? [];
+  if (id === undefined || verb === undefined) return undefined;
+  const members = { model: decodeURIComponent(id), stream: verb === "streamGenerateContent" };
+  return { path: `/v1beta/${verb}`, members, keyHeader: GOOGLE_KEY };
+}
+
 /** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {
-  if (path.startsWith("/v1/")) return undefined;
+  if (path.startsWith("/v1/")) return path.startsWith("/v1/models/") ? googleVerb(path) : undefined;
+  if (path.startsWith("/v1beta/")) return googleVerb(path) ?? { path, keyHeader: GOOGLE_KEY };
   const exact = entryOf(EXACT, path);
   if (exact !== undefined) return { path: exact };
   if (UNVERSIONED.test(path)) return { path: `/v1${path}` };

@@ -8,7 +8,7 @@ import { aliasOf } from "./aliases.ts";
 
 /** What maintenance closes: the API, and the models behind the dashboard's playground. */
 const CLOSABLE =
-  /^(?:\/typesafe)?\/v1\/|^\/v2\/|^\/mcp$|^\/api\/(?!v1\/)|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
+  /^(?:\/typesafe)?\/v1\/|^\/v1beta\/|^\/v2\/|^\/mcp$|^\/api\/(?!v1\/)|^\/searxng\/|^\/dashboard\/api\/playground(?:\/|$)/;
 
 /** Paths that answer during maintenance too; moderations always answer that there are none. */
 const ALWAYS_OPEN = /^\/v1\/(?:auth|status|stats|capabilities|moderations)(?:\/|$)/;
@@ -21,6 +21,7 @@ export const PATHS: PathRules = {
   alias: aliasOf,
   isApi: (path) =>
     path.startsWith("/v1/") ||
+    path.startsWith("/v1beta/") ||
     path.startsWith("/v2/") ||
     path.startsWith("/api/") ||
     path.startsWith("/typesafe/") ||

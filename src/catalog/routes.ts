@@ -3,16 +3,15 @@
 
 import { describedBy, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { type CatalogDeps, keyed } from "./endpoint-deps.ts";
+import { GEMINI_MODEL_ENDPOINTS } from "./gemini-models.ts";
 import { keyMayUse } from "./key-models.ts";
+import { idFromUrl } from "./model-address.ts";
 import { modelInfo } from "./model-info.ts";
 import type { Catalog } from "./models.ts";
 import { OLLAMA_MODEL_ENDPOINTS } from "./ollama-models.ts";
-import { type ModelAccess, modelNotFound, requireVisibleModel } from "./resolve.ts";
+import { type ModelAccess, requireVisibleModel } from "./resolve.ts";
 import { tiersView } from "./tiers.ts";
 import { modelListView, modelView, type ViewOptions } from "./view.ts";
-
-/** No model has a longer id. A longer one is not decoded. */
-const ID_CHARS_MAX = 1024;
 
 const MODEL_PATH = "/v1/models/";
 
@@ -30,7 +29,7 @@ export const CATALOG_ENDPOINTS: readonly ServedEndpoint<CatalogDeps>[] = [
   }),
   keyed("GET", "/v1/models/*", {
     handle: (deps, { request, caller }) => {
-      const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url), caller);
+      const model = requireVisibleModel(deps.catalog(), idFromUrl(request.url, MODEL_PATH), caller);
       return Response.json(modelView(model, viewOptions(request)));
     },
     describe: catalogText("getModel"),
@@ -47,6 +46,7 @@ export const CATALOG_ENDPOINTS: readonly ServedEndpoint<CatalogDeps>[] = [
     describe: catalogText("listTiers"),
   }),
   ...OLLAMA_MODEL_ENDPOINTS,
+  ...GEMINI_MODEL_ENDPOINTS,
 ];
 
 /** The models that the key may use. */
@@ -56,18 +56,4 @@ function allowed({ models }: Catalog, caller: ModelAccess): Catalog["models"] {
 
 function viewOptions({ headers }: Request): ViewOptions {
   return { anthropic: headers.get("anthropic-version") !== null };
-}
-
-/** Read from the raw URL: routers differ in what they decode, and an id may contain an encoded slash or percent sign. */
-function idFromUrl(url: string): string {
-  const from = url.indexOf(MODEL_PATH) + MODEL_PATH.length;
-  const ends = [url.indexOf("?", from), url.indexOf("#", from)].filter((at) => at >= 0);
-  const raw = url.slice(from, Math.min(url.length, ...ends));
-  if (raw.length > ID_CHARS_MAX) throw modelNotFound(raw);
-  try {
-    return decodeURIComponent(raw);
-  } catch {
-    // Not percent-encoded: the literal text may be an id.
-    return raw;
-  }
 }

@@ -52,7 +52,7 @@ export type Element = Readonly<Record<string, unknown>>;
 /** How one client format represents its list of messages. */
 export interface EntryFormat {
   /** The top-level member with the list. */
-  member: "messages" | "input";
+  member: "messages" | "input" | "contents";
   /** The elements of a body. */
   list(body: Element): readonly Element[];
   /** Texts sent with every request besides the list: instructions and tools. */

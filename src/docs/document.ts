@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   "Search for other programs": "Search and pages in the shapes that other programs expect.",
   "For Firecrawl's clients": "Pages, sites and search in the shapes of Firecrawl's v2 API.",
   "For Ollama's clients": "Chats, embeddings and model lists in the shapes of Ollama's API.",
+  "For Gemini's clients": "Chats, token counts, embeddings and model lists in the shapes of Gemini's API.",
   Accounts: "Signing in, sessions, passwords. Accounts and keys are made in the dashboard.",
   Status: "Health, statistics, metrics.",
 };
@@ -125,7 +126,12 @@ export function openApiDocument(parts: DocumentParts): Json {
 }
 
 /** `/v1/crawl/:id` → `/v1/crawl/{id}`; the only parameter of the path stands for `*`. */
-export function documentPath({ path, parameters = [] }: Pick<ApiEndpoint, "path" | "parameters">): string {
+export function documentPath({
+  path,
+  address,
+  parameters = [],
+}: Pick<ApiEndpoint, "path" | "address" | "parameters">): string {
+  if (address !== undefined) return address;
   const rest = parameters.find((one) => one.in === "path")?.name ?? "rest";
   return path.replace(/:(\w+)/g, "{$1}").replace("*", `{${rest}}`);
 }

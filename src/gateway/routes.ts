@@ -5,6 +5,8 @@ import { ApiError } from "../base/errors.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { type DirectRoute, JsonText } from "../http/edge.ts";
+import { listResponse } from "../http/list-response.ts";
+import { pathOf } from "../http/path.ts";
 import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
@@ -27,14 +29,18 @@ import { gatewayText, textOfPath } from "./endpoints/texts.ts";
  */
 export function directRoutes(gateway: Gateway): Map<string, DirectRoute> {
   return new Map(
-    WIRE_FORMATS.map((format) => [
-      format.path,
-      async (request: Request) => {
+    WIRE_FORMATS.flatMap((format) => {
+      const answer = async (request: Request) => {
         const answer = await gateway.handle(request, format);
         return "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
-      },
-    ]),
+      };
+      return pathsOf(format).map((path) => [path, answer] as const);
+    }),
   );
+}
+
+function pathsOf({ path, streamPath }: WireFormat): readonly string[] {
+  return streamPath === undefined ? [path] : [path, streamPath];
 }
 
 /** Answers a chat request over HTTP. */
@@ -46,7 +52,11 @@ export async function respond(gateway: Gateway, request: Request, format: WireFo
 
 type StreamedAnswer = Extract<Answer, { source: unknown }>;
 
-function streamed({ source, keepalive }: StreamedAnswer, { signal }: Request, { edge }: WireFormat): Response {
+function streamed({ source, keepalive }: StreamedAnswer, request: Request, { edge, streamPath }: WireFormat): Response {
+  const { signal } = request;
+  if (streamPath !== undefined && pathOf(request.url) === streamPath && edge?.streamsList?.(request) === true) {
+    return listResponse(source, signal);
+  }
   const type = edge?.streamType;
   const headers = type === undefined ? {} : { headers: { "content-type": type } };
   return sseResponse(source, { keepalive, signal, ...headers });
@@ -83,11 +93,13 @@ const groupOf = <Name extends "responses" | "files" | "threads" | "conversations
 ): GatewayEndpoint[] =>
   endpoints.map((endpoint) => ({ ...endpoint, handle: (deps, call) => endpoint.handle(deps[name], call) }));
 
-const CHATS = WIRE_FORMATS.map((format) =>
-  counted(format.path, {
-    describe: textOfPath(format.path),
-    handle: ({ gateway }, { request }) => respond(gateway, request, format),
-  }),
+const CHATS = WIRE_FORMATS.flatMap((format) =>
+  pathsOf(format).map((path) =>
+    counted(path, {
+      describe: textOfPath(path),
+      handle: ({ gateway }, { request }) => respond(gateway, request, format),
+    }),
+  ),
 );
 
 const OF_MODELS = MODEL_ENDPOINTS.map((endpoint) =>

@@ -68,7 +68,10 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
   const read = await readObject(request, limits);
-  const model = maybeExchangeOf(request)?.alias?.model;
+  const alias = maybeExchangeOf(request)?.alias;
+  if (alias === undefined) return read;
+  const { model, members } = alias;
+  if (members !== undefined) return { text: read.text, body: { ...read.body, ...members } };
   return model === undefined ? read : withModel(read, model);
 }
 

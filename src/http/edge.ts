@@ -20,7 +20,7 @@ export interface RoutePattern {
 /** How the endpoints at a path differ from others. */
 export interface EndpointTraits {
   /** Builds the body of an HTTP error. If absent, the body is `{error}` alone. */
-  envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
+  envelope?(error: ErrorBody, requestId: string, status: number): Record<string, unknown>;
   /** An additional response header that contains the request's id. */
   requestIdHeader?: string;
 }
@@ -30,6 +30,8 @@ export interface Alias {
   readonly path: string;
   /** The model in the address, which takes precedence over the body's. */
   readonly model?: string;
+  /** Members that the address states in place of the body. They are not added to the body's text. */
+  readonly members?: Readonly<Record<string, unknown>>;
   /** An additional header in which the key may be sent. */
   readonly keyHeader?: string;
 }
@@ -127,7 +129,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     return finish(
       request,
       exchange,
-      errorResponse(error, envelope === undefined ? undefined : (body) => envelope(body, requestId)),
+      errorResponse(error, envelope === undefined ? undefined : (body) => envelope(body, requestId, error.status)),
     );
   };
 

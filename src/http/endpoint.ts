@@ -25,6 +25,7 @@ export type Group =
   | "Search for other programs"
   | "For Firecrawl's clients"
   | "For Ollama's clients"
+  | "For Gemini's clients"
   | "Accounts"
   | "Status";
 
@@ -92,6 +93,8 @@ export interface ApiEndpoint {
   readonly method: "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
   /** The path as it is registered, such as `/v1/crawl/:id`. A `*` must be the only parameter of its path. */
   readonly path: string;
+  /** The address for clients, such as `/v1beta/models/{model}:generateContent`, if the path is only what an alias stands for. */
+  readonly address?: string;
   /** The name of the operation in generated clients. */
   readonly id: string;
   readonly group: Group;

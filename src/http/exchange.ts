@@ -15,7 +15,13 @@ export interface Exchange {
   /** The path of the route that answers, even if another address was requested. */
   readonly path: string;
   /** Set if the address of another service was requested; undefined for nearly all requests. */
-  alias?: { readonly model?: string; readonly keyHeader?: string } | undefined;
+  alias?:
+    | {
+        readonly model?: string;
+        readonly members?: Readonly<Record<string, unknown>>;
+        readonly keyHeader?: string;
+      }
+    | undefined;
   /** The pattern of the path's route, such as `/v1/models/*`; `unmatched` if there is none. */
   readonly route: string;
   /** The request's span; undefined if tracing is off. */

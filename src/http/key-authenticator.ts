@@ -57,11 +57,13 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
   return {
     authenticate(request) {
       const key = presentedKey(request, deps.takesXApiKey);
-      if (key === undefined)
+      if (key === undefined) {
+        refuseKeyInAddress(request);
         throw new ApiError(
           "missing_api_key",
           "No API key was sent. Use the header Authorization with the value Bearer sk-….",
         );
+      }
       const now = deps.clock.now();
       if (now - checkedMs >= CHECK_EVERY_MS || now < checkedMs) {
         checkedMs = now;
@@ -83,6 +85,15 @@ function live<C extends Expiring>(caller: C | undefined, nowMs: number): C {
   if (caller === undefined || (caller.expiresAtMs !== null && caller.expiresAtMs <= nowMs))
     throw new ApiError("invalid_api_key", "The API key is not valid. It may be mistyped, revoked or expired.");
   return caller;
+}
+
+/** Refuses a key in an address, which logs and proxies would keep. Clients of some services send it there. */
+function refuseKeyInAddress({ url }: Request): void {
+  const at = url.indexOf("?");
+  if (at < 0 || !new URLSearchParams(url.slice(at)).get("key")?.startsWith("sk-")) return;
+  const message =
+    "A key must not be in the address, where it may be logged. Send it in the header x-goog-api-key or as Authorization: Bearer sk-….";
+  throw new ApiError("invalid_request", message, { param: "key" });
 }
 
 /** The key that a request sends. */

@@ -92,11 +92,13 @@ export interface RoutingOptions {
 /** The properties of a format's endpoints that the HTTP edge needs. */
 export interface EdgeTraits {
   /** Builds the body of an HTTP error. If absent, the body is `{error}` alone. */
-  envelope?(error: ErrorBody, requestId: string): Record<string, unknown>;
+  envelope?(error: ErrorBody, requestId: string, status: number): Record<string, unknown>;
   /** Other paths whose errors have the same form. */
   alsoAt?: readonly string[];
   /** The media type of a stream. If absent, it consists of server-sent events. */
   streamType?: string;
+  /** Whether a request to the path whose answers are streamed gets a JSON list instead of events. */
+  streamsList?(request: Request): boolean;
   /** An additional response header that contains the request's id. */
   requestIdHeader?: string;
   /** The paths at which, and below which, a key may be sent as `x-api-key`. */
@@ -108,6 +110,8 @@ export interface WireFormat extends NamedFormat {
   /** The name of the format, which is also that of the dialect of the same protocol, if there is one. */
   name: string;
   path: string;
+  /** A second path, whose answers are streamed. */
+  streamPath?: string;
   /** Prefix of answer ids, such as `chatcmpl-`. */
   idPrefix: string;
   /** The dialect that can relay this format unchanged; none for legacy completions. */
@@ -137,6 +141,8 @@ export interface WireFormat extends NamedFormat {
   storesAnswers?: boolean;
   /** Whether a body may continue an answer that the provider stores, with the member `thread`. */
   hasThreads?: boolean;
+  /** The body with the names of members as `decode` reads them, if the protocol has several; usually the same body. */
+  usualNames?(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** The prompts of a body with several; undefined for an ordinary body. */
   prompts?(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined;
   /** Reads the routing options of a body; undefined for most bodies. Throws `ApiError` 400 that names the member. */

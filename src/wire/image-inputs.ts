@@ -9,7 +9,7 @@ import type { Fields } from "./check.ts";
 export const UPLOADED_ID = /^file-[0-9a-f]{32}$/;
 
 /** The top-level members that a model reads. */
-const TOP = ["messages", "input", "system", "prompt"] as const;
+const TOP = ["messages", "input", "system", "prompt", "contents"] as const;
 
 /**
  * Members that are not searched: arguments of calls are text that a model wrote, the action of a search also names the pages that
@@ -18,6 +18,7 @@ const TOP = ["messages", "input", "system", "prompt"] as const;
 const SKIPPED: ReadonlySet<string> = new Set([
   "input",
   "arguments",
+  "args",
   "action",
   "tools",
   "parameters",

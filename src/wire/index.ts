@@ -3,6 +3,7 @@
 import { chatCompletionsFormat } from "./chat-completions/format.ts";
 import { completionsFormat } from "./completions/format.ts";
 import type { WireFormat } from "./format.ts";
+import { geminiFormat } from "./gemini/format.ts";
 import { messagesFormat } from "./messages/format.ts";
 import { ollamaChatFormat, ollamaGenerateFormat } from "./ollama/format.ts";
 import { responsesFormat } from "./responses/format.ts";
@@ -15,4 +16,5 @@ export const WIRE_FORMATS: readonly WireFormat[] = [
   completionsFormat,
   ollamaChatFormat,
   ollamaGenerateFormat,
+  geminiFormat,
 ];

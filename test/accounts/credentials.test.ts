@@ -30,7 +30,8 @@ const takesKey = ({ access }: ServedRoute) => access === "key" || access === "co
 
 /** The code of an error, in any error format. */
 // biome-ignore lint/suspicious/noExplicitAny: any answer of the program
-const codeOf = (json: any): unknown => (typeof json.error === "string" ? json.code : json.error?.code);
+const codeOf = (json: any): unknown =>
+  typeof json.error === "string" ? json.code : (json.error?.details?.[0]?.reason ?? json.error?.code);
 
 /** What a 401 says to each credential that does not open the route. A credential that is not named opens it. */
 const OF_KEYS = { nothing: "missing_api_key", nonsense: "invalid_api_key", token: "invalid_api_key" };

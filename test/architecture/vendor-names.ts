@@ -10,6 +10,7 @@ export const ALLOWED: readonly { readonly path: RegExp; readonly words: readonly
   { path: /^src\/dashboard\/ui\//, words: ["openai", "codex", "demo", "OPENAI_API_KEY"], why: "examples for people" },
   { path: /^src\/chat\/seals\.ts$/, words: ["gemini"], why: "the name of a protocol" },
   { path: /^src\/upstream\/dialects\/gemini\//, words: ["gemini"], why: "the name of a protocol" },
+  { path: /^src\/wire\/gemini\/format\.ts$/, words: ["gemini"], why: "the name of a protocol" },
   { path: /^src\/wire\/chat-completions\/details\.ts$/, words: ["gemini"], why: "the name of a protocol" },
   { path: /^src\/upstream\/providers\/demo-sample\.ts$/, words: ["demo"], why: "what it writes into texts" },
   { path: /^src\/upstream\/providers\/index\.ts$/, words: ["demo"], why: "the code behind an embedded provider" },

@@ -67,7 +67,7 @@ const FAST = {
   tier: "free",
   endpoints: [
     ...["/v1/chat/completions", "/v1/responses", "/v1/messages", "/v1/completions"],
-    ...["/api/chat", "/api/generate"],
+    ...["/api/chat", "/api/generate", "/v1beta/generateContent"],
   ],
   capabilities: ["text", "tool_use", "reasoning"],
   input_modalities: ["text"],

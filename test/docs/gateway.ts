@@ -56,6 +56,9 @@ export interface DocumentedGateway {
 
 /** The error in an answer, in any format; undefined if there is none. */
 export function errorOf({ error, code, param }: Json): Json | undefined {
+  const { details } = (error ?? {}) as { details?: unknown };
+  const [info] = (Array.isArray(details) ? details : []) as { reason?: string; metadata?: Json }[];
+  if (info?.reason !== undefined) return { ...(error as Json), code: info.reason, param: info.metadata?.["param"] };
   return typeof error === "string" ? { message: error, code, param } : ((error ?? undefined) as Json | undefined);
 }
 
@@ -157,8 +160,16 @@ export function endpointOf(id: string): ApiEndpoint {
   return found;
 }
 
+/** The address that a client calls, with the examples of its parameters. */
+function addressOf({ address, path, parameters = [] }: ApiEndpoint): string {
+  if (address === undefined) return path;
+  return address.replace(/\{(\w+)\}/g, (_match, name: string) =>
+    String(parameters.find((one) => one.in === "path" && one.name === name)?.example),
+  );
+}
+
 function asker(app: TestApp): Ask {
-  return async (endpoint, { path = endpoint.path, query = "", body, headers = {} } = {}) => {
+  return async (endpoint, { path = addressOf(endpoint), query = "", body, headers = {} } = {}) => {
     const as = endpoint.access === "token" ? await signIn(app) : app.key;
     const isForm = body instanceof FormData;
     const response = await fetch(app.url + path + query, {
@@ -252,6 +263,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     getThread: async () => ({ path: await thread(), query: "?include=messages" }),
     deleteThread: async () => ({ path: await thread() }),
     getModel: async () => ({ path: "/v1/models/demo-echo" }),
+    getGeminiModel: async () => ({ path: "/v1beta/models/demo-echo" }),
     getExtract: async () => ({ path: `/v1/extract/${await jobOf("startExtract")}` }),
     cancelExtract: async () => ({ path: `/v1/extract/${await jobOf("startExtract")}` }),
     getLlmstxt: async () => ({ path: `/v1/llmstxt/${await jobOf("startLlmstxt")}` }),

@@ -74,14 +74,18 @@ const READ_LATER = ["background", "stream_options"];
 test.each(WIRE_FORMATS.map((format) => [format.path, format] as const))(
   "%s is described as it is read",
   (path, format) => {
-    const body = ENDPOINTS.find((endpoint) => endpoint.method === "POST" && endpoint.path === path)?.body;
+    const found = ENDPOINTS.find((endpoint) => endpoint.method === "POST" && endpoint.path === path);
+    const body = found?.body;
+    // What follows from the address is no member of the body that clients send.
+    const stated = found?.address === undefined ? {} : { model: "a", stream: false };
     const schema = body?.schema as Schema | undefined;
     if (schema === undefined) throw new Error(`${path} is not described`);
-    const [example] = Object.values(body?.examples ?? {}) as Json[];
-    const bodies = [example ?? {}, ...Object.keys(schema.properties ?? {}).map((name) => ({ ...example, [name]: {} }))];
+    const [first] = Object.values(body?.examples ?? {}) as Json[];
+    const example = { ...stated, ...first };
+    const bodies = [example, ...Object.keys(schema.properties ?? {}).map((name) => ({ ...example, [name]: {} }))];
     const read = new Set([...bodies.flatMap((one) => [...readAs(format, one)]), ...tabled(format.reads, schema)]);
     expect(read.size).toBeGreaterThan(15);
-    expect([...read].filter((name) => !isDescribed(schema, name.split(".")))).toEqual([]);
+    expect([...read].filter((name) => !(name in stated) && !isDescribed(schema, name.split(".")))).toEqual([]);
     // A known member that nothing reads would be lost without being reported.
     expect([...format.fields.known].filter((name) => !read.has(name) && !READ_LATER.includes(name))).toEqual([]);
   },

@@ -11,6 +11,7 @@ import { DIALECTS, KINDS, say } from "../support/fake-model.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { CHAT } from "./parameters/chat.ts";
 import { COMPLETIONS } from "./parameters/completions.ts";
+import { GEMINI, GEMINI_MEMBERS } from "./parameters/gemini.ts";
 import { MESSAGES } from "./parameters/messages.ts";
 import { OLLAMA_CHAT, OLLAMA_CHAT_MEMBERS, OLLAMA_GENERATE, OLLAMA_GENERATE_MEMBERS } from "./parameters/ollama.ts";
 import { RESPONSES } from "./parameters/responses.ts";
@@ -102,6 +103,12 @@ const FORMATS: readonly ClientFormat[] = [
     rows: OLLAMA_GENERATE,
     documented: OLLAMA_GENERATE_MEMBERS,
   },
+  {
+    path: "/v1beta/generateContent",
+    least: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+    rows: GEMINI,
+    documented: GEMINI_MEMBERS,
+  },
 ];
 
 /** The rows that were written by hand, and those that follow from the format's table. */
@@ -112,7 +119,7 @@ const TABLES = FORMATS.map((format) => {
 });
 
 /** Parameters that every row's request contains. */
-const IN_EVERY_ROW = ["model", "messages"];
+const IN_EVERY_ROW = ["model", "messages", "contents"];
 
 describe.each(TABLES)("$path", ({ path, least, rows, documented }) => {
   test("has a row for every parameter that the SDK documents", () => {
@@ -158,7 +165,7 @@ function check(fate: Fate, { row, text, dropped }: { row: Row; text: string; dro
     expect(upstream.received).toHaveLength(0);
     const { error } = JSON.parse(text) as Json;
     if (typeof error === "string") expect(error).toContain(`'${row.name}'`);
-    else expect(error).toMatchObject({ param: row.name });
+    else expect(paramOf(error as Json)).toBe(row.name);
     return;
   }
   expect(upstream.received).toHaveLength(1);
@@ -174,6 +181,12 @@ function check(fate: Fate, { row, text, dropped }: { row: Row; text: string; dro
   expect(dropped).toEqual([]);
   if (fate === "same") expect(up).toMatchObject({ [name]: row.sends[name] } as Json);
   else if (fate !== "ours") expect(up).toMatchObject(fate as Json);
+}
+
+/** The member that an error names, in each form of errors. */
+function paramOf({ param, details }: Json): unknown {
+  const [info] = (details ?? []) as { metadata?: Json }[];
+  return param ?? info?.metadata?.["param"];
 }
 
 /** Whether a value is in a body, at any place. */

@@ -31,6 +31,20 @@ const ITEMS = [
       : { type: "function_call_output", call_id: `c${at - 1}`, output: long("wwww", 1024) },
   ),
 ];
+const CONTENTS = [
+  [{ role: "user", parts: [{ text: long("的a ", 12 * MIB) }] }],
+  many(2000, (at) => ({ role: at % 2 === 0 ? "user" : "model", parts: [{ text: long("word ", 1024) }] })),
+  [
+    { role: "model", parts: many(12_000, () => ({ functionCall: { name: "f" } })) },
+    { role: "user", parts: many(12_000, () => ({ functionResponse: { name: "f", response: { output: "x" } } })) },
+  ],
+  many(12_000, () => ({ role: "model", parts: [{ text: "x", thought: true }, { text: "y" }] })),
+];
+const DECLARED = [
+  {
+    functionDeclarations: many(1000, (at) => ({ name: `tool_${at}`, parameters: { type: "OBJECT", properties: {} } })),
+  },
+];
 const ADDRESSES = many(2000, (at) => ({ $id: `b${at}` }));
 const SCHEMAS: readonly object[] = [
   {
@@ -86,6 +100,12 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
       ],
     })),
   ],
+  "POST /v1beta/generateContent": [
+    ...CONTENTS.map((contents) => ({ model, contents })),
+    { model, contents: [{ parts: many(20_000, (at) => ({ [`snake_${at}`]: 1, text: "x" })) }] },
+    { model, contents: [{ parts: [{ text: "x" }] }], tools: DECLARED },
+  ],
+  "POST /v1beta/streamGenerateContent": "the same handler as POST /v1beta/generateContent",
   "POST /api/generate": [{ model, stream: false, prompt: long("的a ", 12 * MIB) }],
   "POST /api/embed": [{ model: "worst-embedding", input: many(2000, () => long("word ", 1024)) }],
   "POST /api/show": [{ model: long("word ", MIB) }, { model: long(":latest", 8 * MIB) }],

@@ -355,7 +355,7 @@ function geminiFrames(said: Said): string[] {
       ? fragments(part["text"]).map((text) => data(geminiChunk([{ ...part, text }], {})))
       : [data(geminiChunk([part], {}))],
   );
-  return [...frames, data(geminiChunk([], { usageMetadata: geminiUsage(said) }, geminiFinish(said)))];
+  return [...frames, data(geminiChunk([{ text: "" }], { usageMetadata: geminiUsage(said) }, geminiFinish(said)))];
 }
 
 const WHOLE: Readonly<Record<DialectName, (said: Said) => Json>> = {

@@ -229,5 +229,50 @@ const completions: ClientFormat = {
   failure: chat.failure,
 };
 
+const gemini: ClientFormat = {
+  name: "gemini",
+  path: "/v1beta/generateContent",
+  body: ({ stream, tools }) => ({
+    model: "",
+    contents: [{ role: "user", parts: [{ text: "How is it?" }] }],
+    generationConfig: { thinkingConfig: { includeThoughts: true } },
+    ...(stream ? { stream } : {}),
+    ...(tools ? { tools: [{ functionDeclarations: [{ name: "weather", parametersJsonSchema: PARAMETERS }] }] } : {}),
+  }),
+  whole(body) {
+    const [candidate = {}] = list(body["candidates"]);
+    const parts = list(fields(candidate["content"])["parts"]);
+    const said = (isThought: boolean) =>
+      parts.map((part) => ((part["thought"] === true) === isThought ? text(part["text"]) : "")).join("");
+    const calls = parts.flatMap((part) => (part["functionCall"] === undefined ? [] : [fields(part["functionCall"])]));
+    const usage = body["usageMetadata"] == null ? undefined : fields(body["usageMetadata"]);
+    const reasoning = number(usage?.["thoughtsTokenCount"]);
+    return {
+      ...{ text: said(false), reasoning: said(true), stop: candidate["finishReason"] },
+      calls: calls.map(({ name, args }) => ({ name: text(name), args })),
+      usage: usage && {
+        input: number(usage["promptTokenCount"]),
+        output: number(usage["candidatesTokenCount"]) + reasoning,
+        cached: number(usage["cachedContentTokenCount"]),
+        reasoning,
+      },
+    };
+  },
+  streamed(stream) {
+    const chunks = parsed(stream).map(({ data }) => data);
+    const candidates = chunks.flatMap((chunk) => list(chunk["candidates"]));
+    const last = candidates.at(-1) ?? {};
+    if (typeof last["finishReason"] !== "string") throw new Error("the last chunk has no finish reason");
+    const parts = candidates.flatMap((candidate) => list(fields(candidate["content"])["parts"]));
+    return gemini.whole({ ...chunks.at(-1), candidates: [{ ...last, content: { parts } }] });
+  },
+  failure(stream) {
+    const error = parsed(stream).at(-1)?.data["error"];
+    if (error === undefined) return undefined;
+    const [info = {}] = list(fields(error)["details"]);
+    return { ...fields(error), code: info["reason"], ...fields(info["metadata"]) };
+  },
+};
+
 /** All client formats. */
-export const CLIENT_FORMATS = [chat, responses, messages, completions];
+export const CLIENT_FORMATS = [chat, responses, messages, completions, gemini];

@@ -12,8 +12,8 @@ const asked = (format: string) =>
   readdirSync(join(GOLDEN, "wire", format))
     .filter((name) => /^asked-.*\.json$/.test(name))
     .map((name) => name.replace(/\.json$/, ""));
-/** Legacy completions have no conversation; Ollama's API has neither directions nor end users nor markers. */
-const WITHOUT = ["openai-completions", "ollama-chat", "ollama-generate"];
+/** Legacy completions have no conversation; the APIs of Ollama and Gemini have neither directions nor end users nor markers. */
+const WITHOUT = ["openai-completions", "ollama-chat", "ollama-generate", "gemini"];
 const FORMATS = WIRE_FORMATS.filter(({ name }) => !WITHOUT.includes(name));
 
 describe.each(FORMATS.map((format) => [format.name, format] as const))("%s", (name, format) => {

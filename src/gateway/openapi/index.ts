@@ -4,6 +4,7 @@ import type { EndpointText } from "../../http/served-endpoint.ts";
 import { AUDIO_PATHS } from "./audio.ts";
 import { CHAT_PATHS } from "./chat-completions.ts";
 import { CONVERSATION_TEXTS } from "./conversations.ts";
+import { GEMINI_PATHS } from "./gemini.ts";
 import { KEPT_TEXTS } from "./kept.ts";
 import { MESSAGE_PATHS, MESSAGE_TEXTS } from "./messages.ts";
 import { MODEL_ENDPOINT_PATHS } from "./model-endpoints.ts";
@@ -19,6 +20,7 @@ export const PATH_TEXTS: Readonly<Record<string, EndpointText>> = {
   ...RESPONSE_PATHS,
   ...MESSAGE_PATHS,
   ...OLLAMA_PATHS,
+  ...GEMINI_PATHS,
   ...MODEL_ENDPOINT_PATHS,
   ...AUDIO_PATHS,
   ...SYNTHESIS_PATHS,

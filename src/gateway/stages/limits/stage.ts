@@ -2,6 +2,7 @@
 
 import type { ModelRoute } from "../../../catalog/models.ts";
 import type { Provider } from "../../../upstream/provider.ts";
+import { clientName } from "../../../wire/client-names.ts";
 import type { ChatTurn, Stage } from "../../centre/stage.ts";
 import { refuseTooLong } from "../../rules/context-window.ts";
 import { checkAgainstModel, historyParam, lowered, refuseImages } from "../../rules/policy.ts";
@@ -25,7 +26,7 @@ export const limitsStage: Stage = {
         chat: low.chat,
         content: { ...content, ...low.members },
         members: members && { ...members, ...low.members },
-        dropped: low.dropped,
+        dropped: low.dropped.flatMap((name) => clientName(format, name, body) ?? []),
       }),
     };
   },

@@ -1,18 +1,17 @@
-// The dialect gemini: generateContent and streamGenerateContent. No client format uses this protocol, so its answers are never
-// relayed.
+// The dialect gemini: generateContent and streamGenerateContent.
 
-import type { Dialect, Lossless } from "../../dialect.ts";
+import { lazily } from "../../../base/lazily.ts";
+import type { Dialect } from "../../dialect.ts";
 import { faultFromHttp, UpstreamFault } from "../../fault.ts";
 import { asList, asRecord, asText } from "../loose.ts";
 import { GEMINI } from "./contents.ts";
 import { GeminiReader, geminiError, geminiEvents } from "./reader.ts";
 import { GEMINI_NAMES, geminiRequest } from "./request.ts";
 
-function noClient(): never {
-  throw new Error("No client format is Gemini's: its answers are always translated.");
-}
-
-const lossless: Lossless = { request: noClient, relay: noClient, result: noClient };
+const relayed = lazily(() => {
+  const { geminiLossless }: typeof import("./lossless.ts") = require("./lossless.ts");
+  return geminiLossless;
+});
 
 /** The dialect. */
 export const gemini: Dialect = {
@@ -22,7 +21,11 @@ export const gemini: Dialect = {
   reader: () => new GeminiReader(),
   events: geminiEvents,
   fault: geminiFault,
-  lossless,
+  lossless: {
+    request: (...given) => relayed().request(...given),
+    relay: (identity) => relayed().relay(identity),
+    result: (text, identity) => relayed().result(text, identity),
+  },
 };
 
 /** Reads the error body `{error:{code,message,status,details}}`, which streams wrap in a list. */

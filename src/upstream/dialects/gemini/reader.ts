@@ -61,7 +61,7 @@ export class GeminiReader implements EventReader {
       this.#fail({ code: "provider_stream_interrupted", message: "The provider ended the answer early." }, out);
       return;
     }
-    const failed = candidates.map(([, one]) => lookUp(FAILED_ENDS, one.rawReason ?? "")).find(Boolean);
+    const failed = candidates.map(([, one]) => failedGeminiEnd(one.rawReason ?? "")).find(Boolean);
     if (failed !== undefined) {
       this.#fail(failed, out);
       return;
@@ -266,6 +266,11 @@ const FAILED_ENDS: Readonly<Record<string, AnswerFault>> = {
     message: "The history contains a tool call without its thought signature.",
   },
 };
+
+/** The failure that a finish reason means; undefined for ends. */
+export function failedGeminiEnd(reason: string): AnswerFault | undefined {
+  return lookUp(FAILED_ENDS, reason);
+}
 
 function finishReason(raw: string | undefined, calledTools: boolean, blocked: boolean): FinishReason {
   const end = blocked ? "content_filter" : GEMINI_ENDS.find(({ word }) => word.test(raw ?? ""))?.means;

@@ -82,17 +82,23 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   addFormat(config, system, { ...at, beside });
   if (system.length > 0) body["systemInstruction"] = { parts: system } satisfies Omit<GeminiContent, "role">;
   if (Object.keys(config).length > 0) body["generationConfig"] = config;
-  const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
-  const verb = ctx.stream ? "streamGenerateContent?alt=sse" : "generateContent";
-  const path = `/${model.split("/").map(encodeURIComponent).join("/")}:${verb}`;
   const cutAt = at.cutAt ?? [];
   return {
-    path,
+    path: geminiPath(ctx),
     headers: {},
     body: (ctx.json ?? JSON.stringify)(body),
     dropped: [...dropped],
     ...(cutAt.length === 0 ? {} : { cutAt }),
   };
+}
+
+/** The path of a request, which states the model and whether the answer is streamed. */
+export function geminiPath(
+  { model, stream }: Pick<RequestContext, "model" | "stream">,
+  verb = stream ? "streamGenerateContent?alt=sse" : "generateContent",
+): string {
+  const name = model.includes("/") ? model : `models/${model}`;
+  return `/${name.split("/").map(encodeURIComponent).join("/")}:${verb}`;
 }
 
 function refuse(chat: ChatRequest): void {

@@ -1,0 +1,89 @@
+// Relays requests and answers of the protocol: the client's body with few changes. It is loaded with the first request of a client of
+// this protocol.
+
+import { spliceMembers } from "../../../base/json-splice.ts";
+import type { ChatRequest } from "../../../chat/request.ts";
+import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
+import { withUsage, writtenOutput } from "../../output-text.ts";
+import { refusedFor } from "../../quirks.ts";
+import { asList, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
+import { geminiEvents } from "./reader.ts";
+import { GeminiRelay } from "./relay.ts";
+import { geminiPath } from "./request.ts";
+import { shownGeminiUsage } from "./shown.ts";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The relay of this dialect. */
+export const geminiLossless: Lossless = {
+  request: losslessRequest,
+  relay: (identity) => new GeminiRelay(identity),
+  result: losslessResult,
+};
+
+/** Where the protocol has the parameters that a provider may refuse, by their names in reports. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  temperature: ["temperature"],
+  top_p: ["topP"],
+  top_k: ["topK"],
+  seed: ["seed"],
+  n: ["candidateCount"],
+  stop: ["stopSequences"],
+  max_tokens: ["maxOutputTokens"],
+  presence_penalty: ["presencePenalty"],
+  frequency_penalty: ["frequencyPenalty"],
+  logprobs: ["responseLogprobs", "logprobs"],
+  top_logprobs: ["logprobs"],
+  response_format: ["responseMimeType", "responseSchema", "responseJsonSchema"],
+  reasoning_effort: ["thinkingConfig"],
+};
+
+function losslessRequest(text: string, chat: ChatRequest, ctx: RequestContext, members: Members): UpstreamRequest {
+  const body = ctx.body ?? parseRecord(text) ?? {};
+  const dropped: string[] = [];
+  const { max_tokens: limit, thinking, ...others } = members;
+  const edits: Record<string, unknown> = { ...others, ...config(body, { ctx, chat, limit, thinking }, dropped) };
+  // These are in the address, or for the gateway.
+  for (const name of ["model", "stream", "thread_id", "conversation_id"]) edits[name] = undefined;
+  return { path: geminiPath(ctx), headers: {}, body: spliceMembers(text, edits), dropped };
+}
+
+interface Given {
+  readonly ctx: RequestContext;
+  readonly chat: ChatRequest;
+  /** The model's own limit of output tokens, if the client's is above it, and the reasoning within it. */
+  readonly limit: unknown;
+  readonly thinking: unknown;
+}
+
+/** The settings, if they must change. */
+function config(body: Loose, { ctx, chat, limit, thinking }: Given, dropped: string[]): Members {
+  const refused = refusedFor(ctx, chat.reasoning).flatMap((name) => PLACES[name] ?? []);
+  const given = asRecord(body["generationConfig"]);
+  const gone = refused.filter((name) => given[name] != null);
+  if (gone.length === 0 && limit === undefined) return {};
+  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !gone.includes(name)));
+  dropped.push(...new Set(gone.map((name) => `generationConfig.${name}`)));
+  if (limit !== undefined && !gone.includes("maxOutputTokens")) kept["maxOutputTokens"] = limit;
+  const budget = asRecord(thinking)["budget_tokens"];
+  if (budget !== undefined) kept["thinkingConfig"] = { ...asRecord(kept["thinkingConfig"]), thinkingBudget: budget };
+  return { generationConfig: kept };
+}
+
+function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossless["result"]> {
+  const body = parseRecord(text);
+  const events = geminiEvents(body);
+  if (body === undefined || events.some(({ type }) => type === "error")) return { text, events };
+  const reported = events.findLast((event) => event.type === "finish")?.usage;
+  const usage = identity.settle(reported, writtenOutput(events));
+  for (const candidate of asList(body["candidates"]).map(asRecord)) {
+    for (const part of asList(asRecord(candidate["content"])["parts"]).map(asRecord)) {
+      const signature = asText(part["thoughtSignature"]);
+      if (signature !== undefined) identity.sealed?.(signature);
+    }
+  }
+  const set: Record<string, unknown> = { modelVersion: identity.model, responseId: identity.id };
+  const shown = shownGeminiUsage(body["usageMetadata"], usage);
+  if (shown !== body["usageMetadata"]) set["usageMetadata"] = shown;
+  return { text: spliceMembers(text, set), events: withUsage(events, usage) };
+}

@@ -1,0 +1,44 @@
+// The usage that clients of the protocol see in a relayed answer.
+
+import { isRecord } from "../../../base/json-object.ts";
+import type { Usage } from "../../../chat/event.ts";
+import { geminiUsageMetadata } from "../../../chat/gemini-shapes.ts";
+import { shownUsage, type UsageFormat } from "../../../chat/shown-usage.ts";
+import { tokenCount } from "../../../chat/usage.ts";
+import { asRecord } from "../loose.ts";
+import { geminiUsage } from "./reader.ts";
+
+const FORMAT: UsageFormat = {
+  read: geminiUsage,
+  write: geminiUsageMetadata,
+  totals: [],
+  inputParts: ["cachedContentTokenCount", "toolUsePromptTokenCount"],
+  outputParts: ["thoughtsTokenCount"],
+};
+
+const FIGURES = [
+  "promptTokenCount",
+  "candidatesTokenCount",
+  "totalTokenCount",
+  "cachedContentTokenCount",
+  "thoughtsTokenCount",
+  "toolUsePromptTokenCount",
+];
+
+/** The object for the client: the provider's own if it says what was settled. */
+export function shownGeminiUsage(raw: unknown, usage: Usage): unknown {
+  const sound = withoutInvalid(raw);
+  if (sound !== raw) return shownGeminiUsage(sound, usage);
+  const told = geminiUsage(asRecord(raw));
+  const isSame = told?.inputTokens === usage.inputTokens && told.outputTokens === usage.outputTokens;
+  // The sum of a provider may include what it does not list, so nothing is compared but what was read.
+  const shown = shownUsage(raw, usage, FORMAT);
+  return isSame || shown !== raw ? shown : { ...asRecord(raw), ...geminiUsageMetadata(usage) };
+}
+
+/** The object without figures that are no counts of tokens. */
+function withoutInvalid(raw: unknown): unknown {
+  if (!isRecord(raw)) return raw;
+  const names = FIGURES.filter((name) => raw[name] != null && tokenCount(raw[name]) === undefined);
+  return names.length === 0 ? raw : Object.fromEntries(Object.entries(raw).filter(([name]) => !names.includes(name)));
+}
