@@ -21,6 +21,7 @@ import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
+import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
 import { byOrigin, createCountingStages, createStageLines } from "../gateway/stages/index.ts";
@@ -45,10 +46,10 @@ export interface ChatDeps {
   readonly live: LiveConfig;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage">;
+  readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage" | "cachedAnswers">;
   readonly calls: UpstreamCalls;
   readonly fleet: Pick<Fleet, "catalog" | "known" | "prices" | "provider">;
-  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed">;
+  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed" | "cacheLooked">;
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
   isDecisionModel(id: string): boolean;
@@ -95,6 +96,7 @@ export function createChat(deps: ChatDeps) {
       nowMs: () => clock.now(),
       keepFailed,
     },
+    cache: cacheOf(deps, compaction.sealer),
     imageFetch: imageFetch(live),
   };
   const pipeline = {
@@ -137,6 +139,17 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
+  };
+}
+
+function cacheOf({ live, log, clock, verbs, metrics }: ChatDeps, sealer: CacheDeps["sealer"]): CacheDeps {
+  return {
+    store: verbs.cachedAnswers,
+    sealer,
+    clock,
+    settings: () => live.get().cache,
+    looked: metrics.cacheLooked,
+    failed: (error) => log.warn("the cache of answers failed", { error }),
   };
 }
 

@@ -38,6 +38,7 @@ export const PATHS: PathRules = {
     "X-RateLimit-Reset",
     "x-sallyport-model",
     "x-sallyport-route",
+    "x-sallyport-cache",
     "x-sallyport-cost",
     "x-sallyport-calibration",
     "x-sallyport-label-mass",

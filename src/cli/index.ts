@@ -123,6 +123,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./models.ts")).models,
   },
   {
+    name: "cache",
+    summary: "delete answers kept for equal requests",
+    load: async () => (await import("./cache.ts")).cacheCommand,
+  },
+  {
     name: "openapi",
     summary: "print the OpenAPI document",
     load: async () => (await import("./openapi.ts")).openapi,

@@ -166,6 +166,24 @@ export const CompactionSection = section("Summaries of long conversations.", {
   ),
 });
 
+/** `cache` */
+export const CacheSection = section("Answers that are given again to equal requests.", {
+  mode: choice(
+    "off; ask: for requests with `Cache-Control: max-age=SECONDS`; on: also for those whose temperature is 0 or that have a seed, and for embeddings.",
+    "off",
+    ["off", "ask", "on"],
+  ),
+  ttl: age("How long an answer is kept.", "1h"),
+  max_size: size("The size of all kept answers; beyond it the oldest are deleted.", "256MiB", {
+    least: 1024 * 1024,
+    most: 1024 ** 4,
+  }),
+  share: choice("Who gets an answer again: any key of the account, or only the key that asked for it.", "account", [
+    "account",
+    "key",
+  ]),
+});
+
 /** The plans, lowest first. */
 export const TIER_IDS = ["free", "pro", "premium"] as const;
 

@@ -6,6 +6,7 @@ import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
+  CacheSection,
   CompactionSection,
   DatabaseSection,
   HealthSection,
@@ -44,6 +45,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   catalog: CatalogSection,
   responses: ResponsesSection,
   compaction: CompactionSection,
+  cache: CacheSection,
   decisions: DecisionsSection,
   web: WebSection,
   search: SearchSection,

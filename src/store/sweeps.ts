@@ -8,6 +8,7 @@ import type { Store } from "./engine/store.ts";
 import type { Sweep } from "./engine/upkeep.ts";
 import { dayOf, hourOf } from "./usage/record.ts";
 import { usageStore } from "./usage/usage.ts";
+import { cachedAnswerStore } from "./work/cached-answers.ts";
 import { jobStore } from "./work/jobs.ts";
 import { expiredValuesSweep } from "./work/large-values.ts";
 import { responseStore } from "./work/responses.ts";
@@ -28,6 +29,7 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
   const codes = codeStore(store);
   const audit = auditStore(store);
   const keyDebug = keyDebugStore(store);
+  const cached = cachedAnswerStore(store);
   return [
     () => usage.deleteRowsBefore(store.clock.now() - rollupAfterMs()),
     () => usage.deleteHourlyBefore(hourOf(store.clock.now() - HOURLY_KEPT_MS)),
@@ -39,6 +41,7 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
     () => codes.deleteExpiredCodes(),
     () => audit.deleteOldAudit(),
     () => keyDebug.deleteEndedDebug(),
+    () => cached.deleteExpiredCached(),
     expiredValuesSweep(store),
   ];
 }

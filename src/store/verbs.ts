@@ -15,6 +15,7 @@ import { type SettingsStore, settingsStore } from "./settings.ts";
 import { type RateStore, rateStore } from "./usage/rates.ts";
 import { type UsageStore, usageStore } from "./usage/usage.ts";
 import { type AnswerStore, answerStore } from "./work/answers.ts";
+import { type CachedAnswerStore, cachedAnswerStore } from "./work/cached-answers.ts";
 import { type FileStore, fileStore } from "./work/files.ts";
 import { type FrontierStore, frontierStore } from "./work/frontier.ts";
 import { type JobStore, jobStore } from "./work/jobs.ts";
@@ -38,6 +39,7 @@ export interface Verbs {
   readonly rates: RateStore;
   readonly usage: UsageStore;
   readonly answers: AnswerStore;
+  readonly cachedAnswers: CachedAnswerStore;
   readonly files: FileStore;
   readonly frontier: FrontierStore;
   readonly jobs: JobStore;
@@ -63,6 +65,7 @@ export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
     rates: rateStore(store),
     usage: usageStore(store),
     answers: answerStore(store),
+    cachedAnswers: cachedAnswerStore(store),
     files: fileStore(store),
     frontier: frontierStore(store),
     jobs: jobStore(store),

@@ -34,6 +34,8 @@ export interface Metrics {
   retried(provider: string): void;
   tokens(model: string, counts: TokenCounts): void;
   costMicros(model: string, micros: number): void;
+  /** Counts a request that was looked up among the kept answers. `savedMicros`: what a hit would have cost, if that is known. */
+  cacheLooked(model: string, result: "hit" | "miss", savedMicros: number | undefined): void;
   rateLimited(): void;
   streamOpened(): void;
   streamClosed(): void;
@@ -60,6 +62,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { requests, seconds, firstBytes, errors, rejected, database } = ownSeries(registry);
   const { upstream, upstreamSeconds, retries, tokens, cost } = upstreamSeries(registry);
   const { engines, engineSeconds } = searchSeries(registry);
+  const cache = cacheSeries(registry);
   const statusName = statusNamer();
   let openStreams = 0;
   registry.gauge("sallyport_open_streams", "Streamed answers in progress.", [], () => [[[], openStreams]]);
@@ -86,6 +89,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (counts.reasoningTokens) tokens.get(label, "reasoning").inc(counts.reasoningTokens);
     },
     costMicros: (model, micros) => cost.get(modelLabel(model)).inc(micros / 1e6),
+    cacheLooked(model, result, savedMicros) {
+      const label = modelLabel(model);
+      cache.looked.get(label, result).inc();
+      if (result === "hit" && savedMicros !== undefined) cache.saved.get(label).inc(savedMicros / 1e6);
+    },
     rateLimited: () => rejected.inc(),
     streamOpened() {
       openStreams++;
@@ -151,6 +159,21 @@ function upstreamSeries(registry: Registry) {
       ["model", "kind"],
     ),
     cost: registry.counter("sallyport_cost_usd_total", "Cost in US dollars, at the known prices.", ["model"]),
+  };
+}
+
+function cacheSeries(registry: Registry) {
+  return {
+    looked: registry.counter(
+      "sallyport_cache_requests_total",
+      "Requests looked up among the kept answers: hit or miss.",
+      ["model", "result"],
+    ),
+    saved: registry.counter(
+      "sallyport_cache_saved_usd_total",
+      "What the answers given again would have cost in US dollars, at the known prices.",
+      ["model"],
+    ),
   };
 }
 

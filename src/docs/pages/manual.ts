@@ -6,6 +6,7 @@ import dashboard from "../../../docs/dashboard.md" with { type: "text" };
 import decisions from "../../../docs/decisions.md" with { type: "text" };
 import agents from "../../../docs/guides/agents.md" with { type: "text" };
 import applications from "../../../docs/guides/applications.md" with { type: "text" };
+import cacheGuide from "../../../docs/guides/cache.md" with { type: "text" };
 import deployment from "../../../docs/guides/deployment.md" with { type: "text" };
 import firecrawl from "../../../docs/guides/firecrawl.md" with { type: "text" };
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
@@ -53,6 +54,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/postgresql.md", text: postgresql },
     { file: "guides/several-nodes.md", text: severalNodes },
+    { file: "guides/cache.md", text: cacheGuide },
     { file: "guides/metrics.md", text: metrics },
     { file: "guides/request-log.md", text: requestLog },
     { file: "guides/limits-and-errors.md", text: limits },

@@ -40,8 +40,8 @@ export async function answerMade(
   made.catch(() => undefined);
   if (gates !== undefined) await gates;
   if (!turn.chat.stream) {
-    const { events, edited } = await made;
-    const body = format.encode(fold([...events]), contextOf(turn, edited));
+    const given = await made;
+    const body = format.encode(fold([...given.events]), contextOf(turn, given));
     const text = JSON.stringify(body);
     const corrected = await keep(text, () => body);
     answerSettled(runs, end);
@@ -71,8 +71,9 @@ export async function answerMade(
         if (state === "over") return undefined;
         let writer = format.writer(writerContext(turn, undefined));
         try {
-          const { events, edited } = await made;
-          writer = format.writer(contextOf(turn, edited));
+          const given = await made;
+          const { events } = given;
+          writer = format.writer(contextOf(turn, given));
           const text = events.map((event) => writer.push(event)).join("") + writer.end();
           const corrected = await keep(text, () => writer.answer);
           settle();
@@ -88,6 +89,7 @@ export async function answerMade(
   };
 }
 
-function contextOf(turn: ChatTurn, edited: ChatTurn["edited"]) {
-  return writerContext(edited === undefined ? turn : { ...turn, edited }, undefined);
+function contextOf(turn: ChatTurn, { edited, source }: Awaited<ReturnType<StageAnswer["answer"]>>) {
+  const context = writerContext(edited === undefined ? turn : { ...turn, edited }, undefined);
+  return source === undefined ? context : { ...context, source };
 }

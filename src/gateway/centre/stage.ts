@@ -15,6 +15,7 @@ import type { KeyChoice } from "../../upstream/ask.ts";
 import type { AnswerListener, UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { DecodeOptions, RoutingOptions, WireFormat } from "../../wire/format.ts";
+import type { Source } from "../../wire/seal-envelopes.ts";
 import type { Caller } from "../admission/caller.ts";
 
 /** Top-level members of a body; undefined for those to leave out. */
@@ -42,6 +43,8 @@ export interface ClientRequest extends RequestSource {
   /** The text of the body as it was received. */
   readonly text: string;
   readonly body: BodyMembers;
+  /** A header of the request; null if it has none of this name. */
+  header(name: string): string | null;
   /** The options with which the format read the body. */
   readonly options: DecodeOptions;
   /** The routing options of the request, unless its provider reads them itself. */
@@ -111,6 +114,8 @@ export interface StageAnswer {
   readonly answer: (signal: AbortSignal) => Promise<{
     readonly events: readonly ChatEvent[];
     readonly edited?: EditedContext | undefined;
+    /** Who issued the sealed values in it, if it was a provider. */
+    readonly source?: Source | undefined;
   }>;
   /** The turn that it answers, if it is not the one that was given. */
   readonly change?: Change;

@@ -44,6 +44,7 @@ export function turnOf(
     format,
     text,
     body,
+    header: (name) => request.headers.get(name),
     options,
     routing,
     traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,

@@ -41,6 +41,8 @@ export const CHAT_ERRORS: readonly ErrorCode[] = [
 /** Response headers that name the model and the route. */
 export const MODEL_HEADERS = {
   "x-sallyport-model": "The catalog id of the model that answered.",
+  "x-sallyport-cache":
+    "Whether the answer was kept before: `hit; age=SECONDS` or `miss`. Absent if the request was not looked up.",
   "x-sallyport-cost":
     "What a whole answer costs in US dollars, for example `0.00042`. Absent if the prices of the model are unknown, and on streams.",
   "x-sallyport-route": "The provider and upstream model that answered, for example `openai/gpt-4o`.",

@@ -7,6 +7,8 @@ import { REQUEST_ORIGINS, type RequestOrigin, type Stage, type StagesByOrigin } 
 import type { Affinity } from "./affinity/affinity.ts";
 import { createAffinityStage } from "./affinity/stage.ts";
 import { createBudgetsStage } from "./budgets/stage.ts";
+import type { CacheDeps } from "./cache/deps.ts";
+import { createCacheStage } from "./cache/stage.ts";
 import { choiceStage } from "./choice/stage.ts";
 import type { ChatCompaction } from "./compaction/conversations.ts";
 import type { RecordsDeps } from "./compaction/open-records.ts";
@@ -25,6 +27,7 @@ export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
   history: HistoryStageDeps;
   files: FileStore;
   compaction: ChatCompaction;
+  cache: CacheDeps;
   affinity: Affinity;
   budgets: Pick<Budgets, "reserve">;
   /** Creates a fetcher of images that clients name by URL. */
@@ -56,6 +59,8 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: createCompactionStage(deps.compaction), opens: ASKED },
     // A prompt that compaction sees to is not refused.
     { stage: createWindowStage(deps.provider), opens: ASKED },
+    // Sees the whole content. What it answers costs nothing, and nothing is reserved for it.
+    { stage: createCacheStage(deps.cache), opens: DIRECT },
     // Chooses among the routes that are left.
     { stage: createAffinityStage(deps.affinity), opens: ASKED },
     // Images are fetched for what is sent, after a conversation was shortened.

@@ -22,6 +22,7 @@ import decisionPriors from "../migrations/0015_decision_priors.sql" with { type:
 import threadRows from "../migrations/0016_thread_rows.sql" with { type: "text" };
 import largeValues from "../migrations/0017_large_values.sql" with { type: "text" };
 import answerIds from "../migrations/0018_answer_ids.sql" with { type: "text" };
+import cachedAnswers from "../migrations/0019_cached_answers.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // thread empty.
   { name: "0017_large_values", sql: largeValues, usableFrom: "0014_job_lease" },
   { name: "0018_answer_ids", sql: answerIds, usableFrom: "0014_job_lease" },
+  { name: "0019_cached_answers", sql: cachedAnswers, usableFrom: "0014_job_lease" },
 ];
 
 /**

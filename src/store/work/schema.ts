@@ -2,7 +2,7 @@
 // Everything is deleted with its account.
 
 import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { accounts } from "../schema.ts";
+import { accounts, apiKeys } from "../schema.ts";
 import { wholeMs } from "../values.ts";
 
 const ownAccount = () =>
@@ -261,4 +261,30 @@ export const jobAnswers = sqliteTable(
     body: blob("body", { mode: "buffer" }).notNull(),
   },
   (t) => [primaryKey({ columns: [t.jobId, t.urlKey, t.asked] })],
+);
+
+/** Answers of models that are given again to equal requests. Their content is sealed; it goes with the account and the key. */
+export const cachedAnswers = sqliteTable(
+  "cached_answers",
+  {
+    /** The hash of everything that determines the answer. */
+    key: text("key").primaryKey(),
+    accountId: ownAccount(),
+    /** The key of the request that was answered. */
+    keyId: text("key_id")
+      .notNull()
+      .references(() => apiKeys.id, { onDelete: "cascade" }),
+    model: text("model").notNull(),
+    content: blob("content", { mode: "buffer" }).notNull(),
+    bytes: integer("bytes").notNull(),
+    createdAtMs: wholeMs("created_at").notNull(),
+    expiresAtMs: wholeMs("expires_at").notNull(),
+  },
+  (t) => [
+    index("cached_answers_expiry").on(t.expiresAtMs),
+    index("cached_answers_oldest").on(t.createdAtMs, t.bytes),
+    index("cached_answers_account").on(t.accountId),
+    index("cached_answers_key").on(t.keyId),
+    index("cached_answers_model").on(t.model),
+  ],
 );

@@ -22,6 +22,7 @@ const OPENS: Record<string, string> = {
   limits: "client row",
   compaction: "client row",
   window: "client row",
+  cache: "client",
   affinity: "client row",
   images: "client row",
   reasoning: "client row",

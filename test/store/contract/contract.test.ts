@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { accessContract } from "./access.ts";
 import { accountsContract } from "./accounts.ts";
+import { cachedAnswersContract } from "./cached-answers.ts";
 import { codesContract } from "./codes.ts";
 import { ENGINES, type Opened } from "./engines.ts";
 import { frontierContract } from "./frontier.ts";
@@ -25,6 +26,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...frontierContract,
   ...smallContract,
   ...keyDebugContract,
+  ...cachedAnswersContract,
 };
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];

@@ -84,8 +84,9 @@ export class HeardStream {
     const { ready } = this.#rounds;
     const { made } = ready;
     if (made !== undefined) {
-      const { events, edited } = await made.answer(this.#options.stop.platform);
+      const { events, edited, source } = await made.answer(this.#options.stop.platform);
       if (edited !== undefined) Object.assign(this.#context, { edited });
+      if (source !== undefined) Object.assign(this.#context, { source });
       let given: readonly ChatEvent[] | undefined = events;
       const next = async () => {
         const some = given;

@@ -5,6 +5,7 @@ import type { ChatEvent } from "../../../chat/event.ts";
 import { fold } from "../../../chat/fold.ts";
 import { asApiError } from "../../../http/errors.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
+import type { Source } from "../../../wire/seal-envelopes.ts";
 import type { RequestDeadline } from "../../calls/request-deadline.ts";
 import { clientError, faultOfAnswer, faultOfReading } from "../../rules/policy.ts";
 import { noteCost, usageOfAnswer } from "../../usage/meter.ts";
@@ -55,15 +56,17 @@ interface Heard {
   readonly events: readonly ChatEvent[];
   /** Undefined if a stage answered. */
   readonly asked: AskedWhole | undefined;
+  /** Who issued the sealed values in the answer of a stage. */
+  readonly source?: Source | undefined;
 }
 
 async function ask(deps: GatewayDeps, rounds: Rounds, deadline: RequestDeadline): Promise<Heard> {
   const { ready } = rounds;
   if (ready.made !== undefined) {
-    const { events, edited } = await ready.made.answer(platformSignal(deadline.signal));
+    const { events, edited, source } = await ready.made.answer(platformSignal(deadline.signal));
     const turn = edited === undefined ? ready.turn : { ...ready.turn, edited };
     rounds.answered({ turn, attempt: undefined, ttfbMs: null, usage: () => undefined });
-    return { turn, events, asked: undefined };
+    return { turn, events, asked: undefined, source };
   }
   const asked = await tryWhole(deps, ready, { deadline, take: async (asked) => readable(deps, asked) });
   const { turn, attempt, read, ttfbMs } = asked;
@@ -91,8 +94,9 @@ function readable(deps: GatewayDeps, asked: AskedWhole): AskedWhole {
   }
 }
 
-async function written(rounds: Rounds, { turn, asked }: Heard, events: readonly ChatEvent[]): Promise<string> {
-  const body = turn.format.encode(fold(events), writerContext(turn, asked?.attempt.provider));
+async function written(rounds: Rounds, { turn, asked, source }: Heard, events: readonly ChatEvent[]): Promise<string> {
+  const context = writerContext(turn, asked?.attempt.provider);
+  const body = turn.format.encode(fold(events), source === undefined ? context : { ...context, source });
   const text = JSON.stringify(body);
   const corrected = await rounds.complete({ fault: undefined, text: () => text, body: () => body });
   rounds.spend({ status: 200, errorCode: null });

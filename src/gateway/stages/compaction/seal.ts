@@ -9,7 +9,7 @@ import { nodeCrypto } from "../../../base/node-modules.ts";
 /** The account and the purpose for which a text is sealed. */
 export interface SealedFor {
   accountId: string;
-  purpose: "item" | "thread" | "summary";
+  purpose: "item" | "thread" | "summary" | "answer";
 }
 
 /** The prefix of sealed texts. No vendor's value can begin like this, since no base64 alphabet contains the dot. */

@@ -1,0 +1,114 @@
+// Kept answers: found under their key, written once complete, and shared by the equal requests that arrive meanwhile.
+
+import type { ChatEvent } from "../../../chat/event.ts";
+import type { Source } from "../../../wire/seal-envelopes.ts";
+import type { CacheDeps } from "./deps.ts";
+import { CACHED_CHARS_MAX } from "./recording.ts";
+
+/** What is kept of an answer. */
+export interface CachedChat {
+  readonly events: readonly ChatEvent[];
+  /** Who issued the sealed values in it. */
+  readonly source: Source;
+}
+
+/** An answer that was found, and when it was kept. */
+export interface FoundAnswer extends CachedChat {
+  readonly createdAtMs: number;
+}
+
+/** The request to which an answer belongs. */
+export interface KeptFor {
+  readonly key: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly model: string;
+}
+
+/** A request that is asked of a provider, for which equal ones wait. */
+export interface SharedWait {
+  /** Gives the answer to those that wait; undefined if there is none, so that each of them continues alone. Later calls do nothing. */
+  end(answer: FoundAnswer | undefined): void;
+}
+
+/** Beyond the limit of size, this share of it is kept. */
+const KEPT_SHARE = 0.9;
+
+/** Keeps answers. */
+export class AnswerCache {
+  readonly #deps: Omit<CacheDeps, "looked">;
+  readonly #flights = new Map<string, Promise<FoundAnswer | undefined>>();
+  /** The size of all kept answers, as far as it is known. */
+  #bytes: number | undefined;
+  #trimming = false;
+
+  constructor(deps: Omit<CacheDeps, "looked">) {
+    this.#deps = deps;
+  }
+
+  /** The answer of an equal request under way; undefined if there is none. */
+  underWay(key: string): Promise<FoundAnswer | undefined> | undefined {
+    return this.#flights.get(key);
+  }
+
+  /** Lets equal requests wait for this one. Call it only if none is under way. */
+  begin(key: string): SharedWait {
+    const { promise, resolve } = Promise.withResolvers<FoundAnswer | undefined>();
+    this.#flights.set(key, promise);
+    return {
+      end: (answer) => {
+        if (this.#flights.get(key) === promise) this.#flights.delete(key);
+        resolve(answer);
+      },
+    };
+  }
+
+  /** The kept answer under this key. */
+  async find({ key, accountId }: Pick<KeptFor, "key" | "accountId">): Promise<FoundAnswer | undefined> {
+    try {
+      const row = await this.#deps.store.findCachedAnswer(key);
+      if (row === undefined) return undefined;
+      // An answer that was sealed with another secret is none.
+      const text = this.#deps.sealer.open(row.content, { accountId, purpose: "answer" });
+      if (text === undefined) return undefined;
+      return { ...(JSON.parse(text) as CachedChat), createdAtMs: row.createdAtMs };
+    } catch (error) {
+      this.#deps.failed(error);
+      return undefined;
+    }
+  }
+
+  /** Keeps an answer, unless it is too long. */
+  async keep({ key, accountId, keyId, model }: KeptFor, answer: CachedChat): Promise<void> {
+    try {
+      const text = JSON.stringify(answer);
+      if (text.length > 2 * CACHED_CHARS_MAX) return;
+      const { ttlMs, maxSizeBytes } = this.#deps.settings();
+      const content = await this.#deps.sealer.sealLong(text, { accountId, purpose: "answer" });
+      if (content.byteLength > maxSizeBytes) return;
+      const expiresAtMs = this.#deps.clock.now() + ttlMs;
+      const isKept = await this.#deps.store.keepCachedAnswer({ key, accountId, keyId, model, content, expiresAtMs });
+      if (isKept) await this.#grown(content.byteLength, maxSizeBytes);
+    } catch (error) {
+      this.#deps.failed(error);
+    }
+  }
+
+  /** Counts what was added, and makes room beyond the limit. Other nodes add too, so the sum is read before anything is deleted. */
+  async #grown(bytes: number, maxBytes: number): Promise<void> {
+    if (this.#bytes !== undefined) this.#bytes += bytes;
+    if (this.#trimming || (this.#bytes ?? Number.POSITIVE_INFINITY) <= maxBytes) return;
+    this.#trimming = true;
+    try {
+      this.#bytes = await this.#deps.store.cachedBytes();
+      if (this.#bytes <= maxBytes) return;
+      while (this.#bytes > maxBytes * KEPT_SHARE) {
+        const gone = await this.#deps.store.deleteOldestCached();
+        if (gone === 0) return;
+        this.#bytes -= gone;
+      }
+    } finally {
+      this.#trimming = false;
+    }
+  }
+}
