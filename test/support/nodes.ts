@@ -1,5 +1,4 @@
-// Several nodes as processes of their own, over one private PostgreSQL and one private Redis: each can be
-// killed.
+// Several nodes as processes of their own, over one private PostgreSQL and one private Redis: each can be killed.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
