@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { functionsOf, usesBeforeDeclaration } from "./functions.ts";
 import { centreKnowsNoFeature, stagesAreListed, stagesImportNoEndpoint } from "./gateway-rules.ts";
 import { importStyle } from "./import-rules.ts";
-import { codeOf, type FileMap, type Import, importsOf } from "./source.ts";
+import { codeOf, type FileMap, type Import, importsOf, remembered } from "./source.ts";
 import { vendorNames } from "./vendor-names.ts";
 
 /** Room → floor. `main.ts`, the commands and `app` are one room, `program`, which alone may import everything. */
@@ -92,11 +92,12 @@ function lineRule(name: string, pattern: RegExp, where: (path: string) => boolea
 
 /** A rule over whole files. */
 function fileRule(name: string, refuse: (path: string, text: string) => string | false): Rule {
+  const reasonOf = remembered(refuse);
   return {
     name,
     check(files) {
       const violations = [...files].flatMap(([path, text]) => {
-        const why = refuse(path, text);
+        const why = reasonOf(path, text);
         return why === false ? [] : [`${path}: ${why}`];
       });
       return { looked: files.size, violations };

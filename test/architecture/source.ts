@@ -16,6 +16,21 @@ export async function readFiles(root: string, folders: readonly string[]): Promi
   return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/**
+ * The same function of a file, which remembers what it has found: the rules ask about each file many times, and a copy of the
+ * repository differs from it in a few files.
+ */
+export function remembered<Found>(find: (path: string, text: string) => Found): (path: string, text: string) => Found {
+  const known = new Map<string, { path: string; found: Found }>();
+  return (path, text) => {
+    const last = known.get(text);
+    if (last?.path === path) return last.found;
+    const found = find(path, text);
+    known.set(text, { path, found });
+    return found;
+  };
+}
+
 /** One import: the text in quotes, and if that is relative, the path in the repository. */
 export interface Import {
   from: string;
@@ -34,7 +49,7 @@ const IMPORT_SHAPES: readonly RegExp[] = [
 ];
 
 /** Every import of a file, in any form that TypeScript allows. */
-export function importsOf(path: string, text: string): Import[] {
+export const importsOf: (path: string, text: string) => readonly Import[] = remembered((path, text) => {
   const code = codeOf(text);
   const found = IMPORT_SHAPES.flatMap((shape) => [...code.matchAll(shape)].map((match) => match[1] ?? ""));
   return found.map((specifier) => ({
@@ -42,16 +57,20 @@ export function importsOf(path: string, text: string): Import[] {
     specifier,
     target: specifier.startsWith(".") ? posix.normalize(posix.join(posix.dirname(path), specifier)) : undefined,
   }));
-}
+});
 
 /** The text without comments; line numbers stay the same. In doubt, text is kept, so that no violation is hidden. */
 export function codeOf(text: string): string {
+  return withoutComments("", text);
+}
+
+const withoutComments = remembered((_path, text) => {
   const withoutBlocks = text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (block) => block.replace(/[^\n]/g, ""));
   return withoutBlocks
     .split("\n")
     .map((line) => (/^\s*\/\//.test(line) ? "" : withoutTrailingComment(line)))
     .join("\n");
-}
+});
 
 function withoutTrailingComment(line: string): string {
   const at = line.lastIndexOf(" // ");

@@ -3,7 +3,7 @@
 
 import { VENDORS } from "../../src/vendors/index.ts";
 import type { Finding, Rule } from "./rules.ts";
-import { codeOf } from "./source.ts";
+import { codeOf, remembered } from "./source.ts";
 
 /** Places where a word that is also a vendor's name has another meaning. */
 export const ALLOWED: readonly { readonly path: RegExp; readonly words: readonly string[]; readonly why: string }[] = [
@@ -54,11 +54,15 @@ export const vendorNames: Rule = {
 };
 
 /** The vendors' words in a file, each with its line. */
-export function namedIn(text: string): { word: string; line: number }[] {
-  return codeOf(text)
-    .split("\n")
-    .flatMap((code, index) => wordsIn(code).map((word) => ({ word, line: index + 1 })));
+export function namedIn(text: string): readonly { word: string; line: number }[] {
+  return namedInText("", text);
 }
+
+const namedInText = remembered((_path, text) =>
+  codeOf(text)
+    .split("\n")
+    .flatMap((code, index) => wordsIn(code).map((word) => ({ word, line: index + 1 }))),
+);
 
 function wordsIn(code: string): string[] {
   const texts = [...code.matchAll(TEXT)].map((match) => (match[2] ?? "").toLowerCase());

@@ -1,12 +1,15 @@
 // Applies the rules of axe (WCAG 2.2 A and AA, and its best practices) to a page in a real browser.
 
-import axe from "axe-core";
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+
+/** The small edition: each document in which pages are judged receives and compiles it anew. */
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 /** The violations that axe finds, each with its place. */
 export async function faults(page: Page): Promise<string[]> {
   // Injected with the debugger protocol, since the page itself may run only its own files. It stays as long as the document.
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
     // The colours on the way to another colour are nobody's choice.
