@@ -36,6 +36,7 @@ import { Breakers } from "../upstream/breakers.ts";
 import { configureProvider } from "../upstream/configure.ts";
 import type { Provider } from "../upstream/provider.ts";
 import type { Command, Context } from "./command.ts";
+import { writeOutput } from "./output.ts";
 import { failure, withStore } from "./workspace.ts";
 
 const DATA_BYTES_MAX = 256 * 1024 * 1024;
@@ -79,9 +80,9 @@ export const calibrateCommand: Command = {
       const run = await measured(version, rows, { config, context, store });
       const made = flags.has("write") ? await write(store, { version, run, id: as, models }) : undefined;
       const out = flags.text("out");
-      if (out !== undefined) await Bun.write(out, calibrationFile(run.calibration, version));
+      if (out !== undefined) await writeOutput("out", out, calibrationFile(run.calibration, version));
       const svg = flags.text("svg");
-      if (svg !== undefined) await Bun.write(svg, reliabilitySvg(run.reports[0]!, made ?? version.id));
+      if (svg !== undefined) await writeOutput("svg", svg, reliabilitySvg(run.reports[0]!, made ?? version.id));
       print(context, { version, run, made });
       return 0;
     });

@@ -1,6 +1,6 @@
 // `sallyport crawl`: a site as Markdown, to stdout or as files. Ends with the program; the server's crawls survive it.
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { JobTimeout } from "../jobs/kind.ts";
 import { crawlKind } from "../web/crawl.ts";
@@ -9,6 +9,7 @@ import { LOCAL_JOB, type MemoryCrawlStore, memoryCrawlStore, type VisitedPage } 
 import { createPageNames, markdownOf } from "../web/page-files.ts";
 import type { Command, Context } from "./command.ts";
 import { Interrupted } from "./failure.ts";
+import { makeOutputFolder } from "./output.ts";
 import { progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
@@ -133,7 +134,7 @@ interface PageFiles {
 
 /** Writes pages into a folder. */
 function pageFiles(folder: string): PageFiles {
-  mkdirSync(folder, { recursive: true });
+  makeOutputFolder("out", folder);
   const nameOf = createPageNames();
   let replaced = 0;
   return {

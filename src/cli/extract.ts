@@ -12,6 +12,7 @@ import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import { type LocalModel, withLocalModel } from "./local-model.ts";
+import { writeOutput } from "./output.ts";
 import { type ProgressLine, progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure } from "./workspace.ts";
 
@@ -48,7 +49,7 @@ export const extractCommand: Command = {
     const text = `${flags.has("json") ? JSON.stringify(body) : JSON.stringify(data, undefined, 2)}\n`;
     const file = flags.text("out");
     if (file === undefined) context.out(text);
-    else await Bun.write(file, text);
+    else await writeOutput("out", file, text);
     return 0;
   },
 };

@@ -7,6 +7,7 @@ import { LLMSTXT_URLS, LLMSTXT_URLS_MAX, readLlmstxt } from "../web/llmstxt/jobs
 import { llmstxtKind } from "../web/llmstxt/kind.ts";
 import { LOCAL_JOB, memoryCrawlStore } from "../web/memory-crawl-store.ts";
 import type { Command, Context } from "./command.ts";
+import { writeOutput } from "./output.ts";
 import { type ProgressLine, progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 import { failure, nowMs } from "./workspace.ts";
 
@@ -35,7 +36,7 @@ export const llmstxt: Command = {
       : String(answer[flags.has("full") ? "llmsfulltxt" : "llmstxt"]);
     const file = flags.text("out");
     if (file === undefined) context.out(text);
-    else await Bun.write(file, text);
+    else await writeOutput("out", file, text);
     return 0;
   },
 };

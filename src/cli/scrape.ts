@@ -4,6 +4,7 @@ import type { Explanation } from "../web/page-view.ts";
 import { scrape as scrapePage } from "../web/scrape.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./failure.ts";
+import { writeOutput } from "./output.ts";
 import { progressLine, typedUrl, withWebTools } from "./web-tools.ts";
 
 /** Prints the page in the requested formats (a screenshot as base64 PNG), or writes it to a file. */
@@ -56,7 +57,7 @@ export const scrapeCommand: Command = {
     const text = () =>
       flags.has("json") ? `${JSON.stringify(answer)}\n` : flags.has("explain") ? explained(data) : plain(data);
     if (file === undefined) context.out(text());
-    else await Bun.write(file, isPicture(file) ? Buffer.from(String(data["screenshot"]), "base64") : text());
+    else await writeOutput("out", file, isPicture(file) ? Buffer.from(String(data["screenshot"]), "base64") : text());
     return 0;
   },
 };

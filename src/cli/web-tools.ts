@@ -27,13 +27,35 @@ export async function withWebTools<T>(
   } catch (error) {
     stop.signal.throwIfAborted();
     const told = asWebError(feature, error);
-    if (told.apiCode === "invalid_request") throw new UsageError(told.message);
+    if (told.apiCode === "invalid_request") throw new UsageError(withOptions(told.message));
     throw error instanceof ApiError || told.apiCode !== `${feature}_internal_error` ? failure(told.message) : error;
   } finally {
     forget();
     stop.abort();
     await tools.close();
   }
+}
+
+/** What a person typed for a field of the API. */
+const OPTIONS = {
+  categories: "--category",
+  exclude_paths: "--exclude",
+  formats: "--format",
+  include_paths: "--include",
+  language: "--language",
+  prompt: "--prompt",
+  schema: "--schema",
+  search: "--search",
+  system_prompt: "--system-prompt",
+  text_query: "QUERY",
+  url: "URL",
+  urls: "URL",
+};
+
+/** A message that begins with the name of a field, in the words of the command line. */
+function withOptions(message: string): string {
+  const [field = "", name = ""] = /^'?([a-z_]+)'?(?:\[\d+\])?(?= )/.exec(message) ?? [];
+  return name in OPTIONS ? `${OPTIONS[name as keyof typeof OPTIONS]}${message.slice(field.length)}` : message;
 }
 
 /** A scheme, which a port is not: "localhost:3000" has none. */

@@ -188,7 +188,7 @@ test("what is missing or cannot be written is named", async () => {
   const { store } = await fill(dataDir);
   store.close();
   const got = await run("backup", at("no/such/dir/b.tar"), "--data-dir", dataDir);
-  expect([got.code, got.err]).toEqual([1, expect.stringContaining("cannot be written")]);
+  expect([got.code, got.err]).toEqual([1, expect.stringContaining("cannot be written: its folder does not exist\n")]);
   expect((await run("backup")).code).toBe(2);
 });
 

@@ -182,3 +182,33 @@ describe("crawl", () => {
     expect(await sally(...words)).toEqual({ code: 1, out: "", err: "sallyport: The server answered 501.\n" });
   });
 });
+
+describe("a mistake is named as it was typed", () => {
+  test.each([
+    ["scrape nowhere", "URL must be a fully-qualified URL"],
+    ["map nowhere", "URL must be a fully-qualified URL"],
+    ["crawl nowhere", "URL must be a fully-qualified URL"],
+    ["llmstxt nowhere", "URL must be a fully-qualified URL"],
+    ["extract nowhere --prompt x", "URL must be a fully-qualified URL"],
+    ["scrape http://x.test/ --format pdf", "--format must be one of markdown"],
+    ["crawl http://x.test/ --include *", "--include must be a path pattern"],
+    ["crawl http://x.test/ --exclude *", "--exclude must be a path pattern"],
+    ["search x --category none", "--category must be one of general"],
+    ["search x --language 123", "--language must be auto or"],
+  ])("%s", async (line, message) => {
+    const { code, err } = await sally(...line.split(" ").map((word) => (word === "*" ? "" : word)));
+    expect([code, err]).toEqual([2, expect.stringContaining(`sallyport: ${message}`)]);
+  });
+});
+
+describe("a place that cannot be written is named with its option and a reason", () => {
+  test.each([
+    ["scrape", "", "PLACE cannot be written: it is a folder"],
+    ["llmstxt", "", "PLACE cannot be written: it is a folder"],
+    ["crawl", "c.yaml", "the folder PLACE cannot be made: a file has this name"],
+  ])("%s", async (command, name, message) => {
+    const place = join(folder, name);
+    const { code, err } = await sally(command, site.url, "--out", place);
+    expect([code, err]).toEqual([1, expect.stringContaining(`sallyport: --out: ${message.replace("PLACE", place)}\n`)]);
+  });
+});

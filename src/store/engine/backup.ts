@@ -12,6 +12,7 @@ import { pipeline } from "node:stream/promises";
 import { extract, type Header, type Pack, pack } from "tar-stream";
 import { systemClock } from "../../base/clock.ts";
 import { isoTime } from "../../base/iso-time.ts";
+import { unwritable } from "../../base/unwritable.ts";
 import { SECRETS_FILE } from "../secrets.ts";
 import { UPLOADS_DIR } from "../work/upload-bytes.ts";
 import { DATABASE_FILE, openForUpgrade, type SqliteStore as Store } from "./open.ts";
@@ -49,7 +50,7 @@ export async function writeBackup(store: Store, path: string): Promise<BackupSum
     return { bytes: (await stat(target)).size, uploads: entries.uploads.length };
   } catch (error) {
     if ((error as { code?: string }).code === undefined) throw error;
-    throw new StoreError(`The backup ${path} cannot be written: ${(error as Error).message}`, { cause: error });
+    throw new StoreError(`The backup ${path} cannot be written: ${unwritable(error)}`, { cause: error });
   } finally {
     await rm(part, { force: true });
     for (const suffix of ["", "-journal", "-wal", "-shm"]) await rm(copy + suffix, { force: true });

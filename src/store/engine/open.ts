@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { lazily } from "../../base/lazily.ts";
+import { unwritable } from "../../base/unwritable.ts";
 import { MIGRATIONS, migrate, pendingSteps } from "./migrate.ts";
 import type { DatabaseSize, Statement, Statements, Store, Values, Work } from "./store.ts";
 import { OlderDatabase, StoreError } from "./store-error.ts";
@@ -112,7 +113,7 @@ function openFile(path: string, dataDir: string): Database {
     chmodSync(path, 0o600);
     return new Database(path, { create: true, strict: true });
   } catch (error) {
-    throw new StoreError(`Cannot open ${path}: ${(error as Error).message}`, { cause: error });
+    throw new StoreError(`Cannot open ${path}: ${unwritable(error)}`, { cause: error });
   }
 }
 

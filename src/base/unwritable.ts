@@ -1,0 +1,19 @@
+// Why a file or folder cannot be written, in words for the person who named it.
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "its folder does not exist",
+  ENOTDIR: "a part of its path is no folder",
+  EEXIST: "a file has this name",
+  EISDIR: "it is a folder",
+  EACCES: "the user that runs this program may not write there",
+  EPERM: "the user that runs this program may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+};
+
+/** The reason, without the names of temporary files; the error's own message where it is another. */
+export function unwritable(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  const reason = typeof code === "string" && Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
+  return reason ?? (error instanceof Error ? error.message : String(error));
+}
