@@ -142,6 +142,27 @@ test("usage is everybody's, a deleted account's included", async () => {
   expect((await boss.get("/admin/usage?days=0")).json.error.param).toBe("days");
 });
 
+test("an answer that is not measured in tokens costs nothing only if its price is known", async () => {
+  const unmeasured = { accountId, inputTokens: 0, outputTokens: 0, costMicros: 0 };
+  await spend(app, 0, { ...unmeasured, requestId: "r-picture", model: "pictures" });
+  await spend(app, 0, {
+    ...unmeasured,
+    requestId: "r-refused",
+    model: "sounds",
+    status: 400,
+    errorCode: "invalid_request",
+  });
+  const { models } = (await boss.get("/admin/usage?days=7")).json;
+  const costs = models.map(({ model, cost_usd }: { model: string; cost_usd: number | null }) => [model, cost_usd]);
+  expect(Object.fromEntries(costs)).toMatchObject({ pictures: null, sounds: 0 });
+  const { json } = await boss.get("/admin/log");
+  const shown = json.data.map(({ request_id: id, cost_usd }: { request_id: string; cost_usd: number | null }) => [
+    id,
+    cost_usd,
+  ]);
+  expect(Object.fromEntries(shown)).toMatchObject({ "r-picture": null, "r-refused": 0 });
+});
+
 test("latencies of all accounts are shown by day and by hour", async () => {
   const other = (await app.addAccount("slow")).id;
   const hours = async (query = "") => (await boss.get(`/admin/usage/hours${query}`)).json;

@@ -3,7 +3,7 @@
 import { ANSWERED } from "../../base/attempt.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isoTime } from "../../base/iso-time.ts";
-import { knownCost } from "../../catalog/known-cost.ts";
+import { knownCost, usesSomething } from "../../catalog/known-cost.ts";
 import type { LogRow } from "../../store/usage/log.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
@@ -49,7 +49,7 @@ export async function logRowViews(
       cached_tokens: row.cachedTokens,
       reasoning_tokens: row.reasoningTokens,
       estimated: row.estimated,
-      cost_usd: knownCost(row.costMicros, row.inputTokens + row.outputTokens, () => isPriced(row.model)),
+      cost_usd: knownCost(row.costMicros, usesSomething(row), () => isPriced(row.model)),
       latency_ms: row.latencyMs,
       ttft_ms: row.ttfbMs,
       stream: row.stream,

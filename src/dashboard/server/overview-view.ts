@@ -83,7 +83,7 @@ function sumsOf(rows: readonly SlotSums[], priced: boolean): OverviewSums {
     input_tokens: input,
     output_tokens: output,
     cached_tokens: sum(({ cachedTokens }) => cachedTokens),
-    cost_usd: knownCost(micros, input + output, () => priced),
+    cost_usd: knownCost(micros, input + output > 0, () => priced),
   };
 }
 

@@ -75,7 +75,7 @@ export function sumsView(rows: readonly ModelSums[], isPriced: (model: string) =
     output_tokens: output,
     cost_usd: knownCost(
       sum(({ costMicros }) => costMicros),
-      input + output,
+      input + output > 0 || rows.some(({ model, requests, errors }) => model !== "" && requests > errors),
       () => rows.every(({ model }) => model === "" || isPriced(model)),
     ),
   };

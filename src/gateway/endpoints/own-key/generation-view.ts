@@ -1,7 +1,7 @@
 // One answer in OpenRouter's format (openrouter.ai/docs/api/api-reference/generations/get-generation).
 
 import { isoTime } from "../../../base/iso-time.ts";
-import { knownCost } from "../../../catalog/known-cost.ts";
+import { knownCost, usesSomething } from "../../../catalog/known-cost.ts";
 import type { LogRow } from "../../../store/usage/log.ts";
 import { STOPPED } from "../../../store/usage/record.ts";
 
@@ -10,7 +10,7 @@ import { STOPPED } from "../../../store/usage/record.ts";
  * null where the price is unknown.
  */
 export function openRouterGeneration(id: string, row: LogRow, isPriced: boolean) {
-  const cost = knownCost(row.costMicros, row.inputTokens + row.outputTokens, () => isPriced);
+  const cost = knownCost(row.costMicros, usesSomething(row), () => isPriced);
   return {
     data: {
       id,
