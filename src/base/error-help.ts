@@ -26,6 +26,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   unsupported_parameter: "Leave the parameter out, or choose a model whose provider supports it.",
   content_policy_violation:
     "The provider refuses the content. Change it: the same request is refused again. Where the provider names a code of its own, that is shown.",
+  guardrail_denied:
+    "The operator does not allow this content; `details.guardrail` names the rule. Change the request: the same one is denied again.",
   context_length_exceeded: "Shorten the conversation, or choose a model with a larger context.",
   previous_response_not_found: "The response has expired or belongs to another account. Send the whole conversation.",
   invalid_compaction:

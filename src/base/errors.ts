@@ -44,6 +44,7 @@ export const ERRORS = {
   max_tokens_exceeded: row(400, "invalid_request_error"),
   unsupported_parameter: row(400, "invalid_request_error"),
   content_policy_violation: row(400, "invalid_request_error"),
+  guardrail_denied: row(400, "invalid_request_error"),
   context_length_exceeded: row(400, "invalid_request_error"),
   invalid_compaction: row(400, "invalid_request_error"),
   previous_response_not_found: row(400, "invalid_request_error"),

@@ -1,5 +1,6 @@
 // Checks across keys: names that must exist elsewhere, ids that must be unique, keys that depend on each other.
 
+import { lazily } from "../base/lazily.ts";
 import { kindByName } from "../vendors/model-kind.ts";
 import type { Problem } from "./read.ts";
 import type { ReadConfig } from "./schema.ts";
@@ -18,6 +19,7 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkWriters(config, report);
   checkNodes(config, report);
   checkCertificate(config.server.tls, report);
+  if (config.guardrails.length > 0) checksOfGuardrails()(config, report);
   return problems;
 }
 
@@ -35,6 +37,11 @@ function checkCertificate({ cert, key }: ReadConfig["server"]["tls"], report: Re
 }
 
 type Report = (path: string, message: string) => void;
+
+const checksOfGuardrails = lazily(() => {
+  const { checkGuardrails }: typeof import("./check-guardrails.ts") = require("./check-guardrails.ts");
+  return checkGuardrails;
+});
 
 interface Listed {
   readonly path: string;

@@ -4,6 +4,7 @@
 import type { CREDENTIAL_KINDS, ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";
+import { GuardrailEntry } from "./schema-guardrails.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
   CacheSection,
@@ -46,6 +47,10 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   responses: ResponsesSection,
   compaction: CompactionSection,
   cache: CacheSection,
+  guardrails: list(
+    "What requests and answers are looked through for, in this order. None: nothing of it runs.",
+    GuardrailEntry,
+  ),
   decisions: DecisionsSection,
   web: WebSection,
   search: SearchSection,

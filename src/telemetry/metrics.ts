@@ -37,6 +37,8 @@ export interface Metrics {
   /** Counts a request that was looked up among the kept answers. `savedMicros`: what a hit would have cost, if that is known. */
   cacheLooked(model: string, result: "hit" | "miss", savedMicros: number | undefined): void;
   rateLimited(): void;
+  /** What a guardrail did to a request: `denied`, `masked`, `noted` or `failed`, and how often. */
+  guardrail(name: string, action: string, count: number): void;
   streamOpened(): void;
   streamClosed(): void;
   /** A store verb, such as `findLiveKey` or `flushUsage`. */
@@ -59,7 +61,7 @@ const DATABASE_SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const modelLabel = options.modelLabel ?? ((model) => model);
-  const { requests, seconds, firstBytes, errors, rejected, database } = ownSeries(registry);
+  const { requests, seconds, firstBytes, errors, rejected, guardrails, database } = ownSeries(registry);
   const { upstream, upstreamSeconds, retries, tokens, cost } = upstreamSeries(registry);
   const { engines, engineSeconds } = searchSeries(registry);
   const cache = cacheSeries(registry);
@@ -95,6 +97,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       if (result === "hit" && savedMicros !== undefined) cache.saved.get(label).inc(savedMicros / 1e6);
     },
     rateLimited: () => rejected.inc(),
+    guardrail: (name, action, count) => guardrails.get(name, action).inc(count),
     streamOpened() {
       openStreams++;
     },
@@ -130,6 +133,7 @@ function ownSeries(registry: Registry) {
     rejected: registry
       .counter("sallyport_rate_limited_total", "Requests refused because of their key's rate limit.", [])
       .get(),
+    guardrails: registry.counter("sallyport_guardrails_total", "What guardrails found.", ["guardrail", "action"]),
     database: registry.histogram(
       "sallyport_database_seconds",
       "Duration of database work, on the request path and in the background.",

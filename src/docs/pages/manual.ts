@@ -9,6 +9,7 @@ import applications from "../../../docs/guides/applications.md" with { type: "te
 import cacheGuide from "../../../docs/guides/cache.md" with { type: "text" };
 import deployment from "../../../docs/guides/deployment.md" with { type: "text" };
 import firecrawl from "../../../docs/guides/firecrawl.md" with { type: "text" };
+import guardrails from "../../../docs/guides/guardrails.md" with { type: "text" };
 import judged from "../../../docs/guides/how-it-is-judged.md" with { type: "text" };
 import limits from "../../../docs/guides/limits-and-errors.md" with { type: "text" };
 import mcp from "../../../docs/guides/mcp.md" with { type: "text" };
@@ -57,6 +58,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/cache.md", text: cacheGuide },
     { file: "guides/metrics.md", text: metrics },
     { file: "guides/request-log.md", text: requestLog },
+    { file: "guides/guardrails.md", text: guardrails },
     { file: "guides/limits-and-errors.md", text: limits },
     { file: "guides/security.md", text: security },
     { file: "guides/how-it-is-judged.md", text: judged },

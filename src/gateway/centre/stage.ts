@@ -241,7 +241,7 @@ export interface StageRun {
    * Creates what takes every event of an answer. Called for each round of an answer that is asked below the stage. An answer that a
    * stage hears is translated where it could be relayed.
    */
-  hears?(turn: ChatTurn): Hearing;
+  readonly hears?: ((turn: ChatTurn) => Hearing) | undefined;
   /**
    * After a whole round that no stage below stopped: a change with which another round is asked, which passes the stages below
    * again. The client sees one answer: one start, one finish, with the usage of all rounds. `turn`: the one that was sent, as

@@ -12,6 +12,7 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
   "tier_required",
   "unsupported_parameter",
   "content_policy_violation",
+  "guardrail_denied",
   "provider_rate_limited",
   "provider_unavailable",
   "provider_auth_failed",

@@ -14,6 +14,8 @@ import type { ChatCompaction } from "./compaction/conversations.ts";
 import type { RecordsDeps } from "./compaction/open-records.ts";
 import { createCompactionStage } from "./compaction/stage.ts";
 import { createFilesStage } from "./files/stage.ts";
+import type { Guards } from "./guardrails/guards.ts";
+import { createGuardrailsStage } from "./guardrails/stage.ts";
 import { createHistoryStage, type HistoryStageDeps } from "./history/stage.ts";
 import { createImagesStage } from "./images/stage.ts";
 import { createWindowStage, limitsStage } from "./limits/stage.ts";
@@ -30,6 +32,7 @@ export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
   cache: CacheDeps;
   affinity: Affinity;
   budgets: Pick<Budgets, "reserve">;
+  guards: Guards;
   /** Creates a fetcher of images that clients name by URL. */
   imageFetch(): GuardedFetch;
 }
@@ -59,6 +62,8 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: createCompactionStage(deps.compaction), opens: ASKED },
     // A prompt that compaction sees to is not refused.
     { stage: createWindowStage(deps.provider), opens: ASKED },
+    // Looks through all that is sent; what stages above keep, they keep with its values.
+    { stage: createGuardrailsStage(deps.guards), opens: ALL },
     // Sees the whole content. What it answers costs nothing, and nothing is reserved for it.
     { stage: createCacheStage(deps.cache), opens: DIRECT },
     // Chooses among the routes that are left.

@@ -45,6 +45,8 @@ export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
 export interface LiveKey {
   readonly keyId: string;
   readonly accountId: string;
+  /** Absent for keys of the gateway's own. */
+  readonly name?: string | null;
   /** The key's own limit; null: the plan's. */
   readonly rpm: number | null;
   readonly expiresAtMs: number | null;
@@ -117,6 +119,7 @@ function keyLookups({ db, clock }: Store) {
         .select({
           keyId: apiKeys.id,
           accountId: apiKeys.accountId,
+          name: apiKeys.name,
           rpm: apiKeys.rpm,
           expiresAtMs: apiKeys.expiresAtMs,
           budgetMicros: apiKeys.budgetMicros,

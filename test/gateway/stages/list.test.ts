@@ -21,6 +21,7 @@ const OPENS: Record<string, string> = {
   records: "client row",
   limits: "client row",
   compaction: "client row",
+  guardrails: "client row inner",
   window: "client row",
   cache: "client",
   affinity: "client row",

@@ -1,0 +1,21 @@
+// Guardrails as a stage: what leaves the house is looked through first, and what comes back before the client gets it.
+
+import { lazily } from "../../../base/lazily.ts";
+import type { Stage } from "../../centre/stage.ts";
+import type { Guards } from "./guards.ts";
+
+/** Creates the stage. */
+export function createGuardrailsStage(guards: Guards): Stage {
+  return {
+    name: "guardrails",
+    open(turn) {
+      const all = guards.all();
+      return all === undefined ? undefined : runOf()(guards, all, turn);
+    },
+  };
+}
+
+const runOf = lazily(() => {
+  const { guardrailsRun }: typeof import("./run.ts") = require("./run.ts");
+  return guardrailsRun;
+});

@@ -1,0 +1,33 @@
+// What is wrong with guardrails is told with its key.
+
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+
+const pattern = (source: string) => ({ kind: "pattern", patterns: { P: source } });
+
+const WRONG: readonly (readonly [string, readonly unknown[], string])[] = [
+  ["a kind that there is not", [{ name: "a", check: { kind: "magic" } }], "guardrails[0].check.kind: expected one of"],
+  ["no name", [{ check: { kind: "pii" } }], "guardrails[0].name: is required"],
+  ["a name for a header", [{ name: "a b", check: { kind: "pii" } }], "guardrails[0].name: expected letters"],
+  ["one name twice", [1, 2].map(() => ({ name: "a", check: { kind: "pii" } })), "already taken by guardrails[0]"],
+  [
+    "a reference",
+    [{ name: "a", check: pattern("(a)\\1") }],
+    "guardrails[0].check.patterns.P: cannot be used: references",
+  ],
+  ["no pattern", [{ name: "a", check: { kind: "pattern" } }], "needs at least one entry"],
+  ["no words", [{ name: "a", check: { kind: "words" } }], "needs words or file"],
+  ["what cannot be found", [{ name: "a", check: { kind: "pii", find: ["shoe"] } }], "check.find[0]: expected one of"],
+];
+
+test.each(WRONG)("%s", (_, guardrails, problem) => {
+  const dir = mkdtempSync(join(tmpdir(), "sallyport-guardrails-"));
+  const file = join(dir, "a.yaml");
+  writeFileSync(file, JSON.stringify({ guardrails }));
+  const result = loadConfig({ file, env: {}, cwd: dir });
+  rmSync(dir, { recursive: true });
+  expect(result.ok ? [] : result.problems.join("\n")).toContain(problem);
+});
