@@ -27,8 +27,11 @@ export interface KeptFor {
 
 /** A request that is asked of a provider, for which equal ones wait. */
 export interface SharedWait {
-  /** Gives the answer to those that wait; undefined if there is none, so that each of them continues alone. Later calls do nothing. */
-  end(answer: FoundAnswer | undefined): void;
+  /**
+   * Gives the answer to those that wait; undefined if there is none, so that each of them continues alone. Requests join until the
+   * answer is `kept`, when they find it. Later calls do nothing.
+   */
+  end(answer: FoundAnswer | undefined, kept?: Promise<void>): void;
 }
 
 /** Beyond the limit of size, this share of it is kept. */
@@ -55,10 +58,15 @@ export class AnswerCache {
   begin(key: string): SharedWait {
     const { promise, resolve } = Promise.withResolvers<FoundAnswer | undefined>();
     this.#flights.set(key, promise);
+    let isOver = false;
     return {
-      end: (answer) => {
-        if (this.#flights.get(key) === promise) this.#flights.delete(key);
+      end: (answer, kept) => {
+        if (isOver) return;
+        isOver = true;
         resolve(answer);
+        const forget = () => void this.#flights.delete(key);
+        if (kept === undefined) forget();
+        else void kept.finally(forget);
       },
     };
   }

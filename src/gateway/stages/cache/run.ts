@@ -139,10 +139,9 @@ class CacheRun implements StageRun {
     if (events === undefined) return;
     const answer = { events, source: { protocol: dialect.name, minter } };
     const { cache, clock } = this.#deps;
-    const flight = this.#flight;
-    const createdAtMs = clock.now();
-    // The client does not wait for the write, those that wait for the answer neither; a request that comes meanwhile joins them.
-    void cache.keep(kept, answer).finally(() => flight?.end({ ...answer, createdAtMs }));
+    // Nobody waits for the write.
+    const written = cache.keep(kept, answer);
+    this.#flight?.end({ ...answer, createdAtMs: clock.now() }, written);
   }
 }
 
