@@ -160,3 +160,40 @@ describe.each(ENDS)("an answer of %s that ends by a refusal", (dialect, script) 
     }
   });
 });
+
+/** The formats that have no code of OpenAI's or Anthropic's: what a client of each is told. */
+const OTHERS = {
+  "Ollama's clients": {
+    path: () => "/api/chat",
+    body: (model: string, stream: boolean) => ({ model, stream, messages: [{ role: "user", content: "Hi" }] }),
+  },
+  "Gemini's clients": {
+    path: (model: string, stream: boolean) =>
+      `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    body: () => ({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }),
+  },
+};
+
+describe.each(Object.entries(OTHERS))("%s", (_name, { path, body }) => {
+  test.each([false, true])("hear the vendor's words after one call, stream %p", async (stream) => {
+    up.answer(refuse);
+    const before = up.received.length;
+    const model = "openai-responses";
+    const response = await app.post(path(model, stream), body(model, stream));
+    const text = await response.text();
+    expect([response.status, up.received.length - before]).toEqual([stream ? 200 : 400, 1]);
+    expect(text).toContain("cyber_policy");
+    expect(text).toContain("Refused.");
+  });
+
+  test.each(ENDS.flatMap(([dialect, script]) => [false, true].map((stream) => [dialect, stream, script] as const)))(
+    "hear the reason of an answer of %s that ends by a refusal, stream %p",
+    async (model, stream, script) => {
+      up.answer(script);
+      const response = await app.post(path(model, stream), body(model, stream));
+      const text = await response.text();
+      expect(response.status).toBe(200);
+      expect(text).toContain("Not this.");
+    },
+  );
+});

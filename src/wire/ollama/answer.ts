@@ -165,7 +165,7 @@ export class OllamaWriter implements EventWriter {
         this.#finish = event;
         return "";
       case "error":
-        return this.fail({ message: event.message } as StreamError);
+        return this.fail(event);
       default:
         return "";
     }
@@ -181,9 +181,9 @@ export class OllamaWriter implements EventWriter {
     return `${this.#head}${JSON.stringify(last).slice(1)}\n`;
   }
 
-  fail({ message }: Pick<StreamError, "message">): string {
+  fail({ message, code }: Pick<StreamError, "message" | "code">): string {
     this.#failed = true;
-    return `${JSON.stringify({ error: message })}\n`;
+    return `${JSON.stringify({ error: message, code })}\n`;
   }
 
   #line(member: "content" | "thinking", text: string, logprobs?: readonly unknown[]): string {
