@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildPages } from "../src/dashboard/server/bundle.ts";
+import { type Inside, licenceTexts, packagesInside } from "./release/packages.ts";
 
 /**
  * At its start, playwright-core reads two JSON files from its own folder, which an executable does not have. The calls
@@ -29,14 +30,11 @@ const inlinePlaywrightFiles: BunPlugin = {
   },
 };
 
-/** Whether the pages were inserted. A program without them must not be built. */
-let embedded = false;
-
 /**
  * The dashboard's pages, built now. The file that builds them at run time is replaced with one that lists the outputs,
  * which the executable contains in their compressed form.
  */
-async function embedPages(folder: string): Promise<BunPlugin> {
+async function embedPages(folder: string, embedded: () => void): Promise<BunPlugin> {
   // Built before the program, since the bundler would wait for itself within another build.
   const { script, style, icon, files } = await buildPages();
   const imports: string[] = [];
@@ -59,66 +57,134 @@ async function embedPages(folder: string): Promise<BunPlugin> {
     name: "embed-pages",
     setup(build) {
       build.onLoad({ filter: /src[\\/]dashboard[\\/]server[\\/]bundle\.ts$/ }, () => {
-        embedded = true;
+        embedded();
         return { contents, loader: "js" };
       });
     },
   };
 }
 
+/** The licences of all packages inside, compressed. */
+async function embedLicences(folder: string, packages: readonly Inside[]): Promise<BunPlugin> {
+  const path = join(folder, "licences.gz");
+  const texts = licenceTexts(await Bun.file(join(root, "LICENSE")).text(), packages);
+  await Bun.write(path, Bun.gzipSync(Buffer.from(texts), { level: 9 }));
+  const contents = `import file from ${JSON.stringify(path)} with { type: "file" };
+    export const licenceTexts = async () => new TextDecoder().decode(Bun.gunzipSync(await Bun.file(file).bytes()));`;
+  return {
+    name: "embed-licences",
+    setup(build) {
+      build.onLoad({ filter: /src[\\/]cli[\\/]licence-texts\.ts$/ }, () => ({ contents, loader: "js" }));
+    },
+  };
+}
+
+/**
+ * The browser's driver is nearly half of all code, and most programs never start a browser. It is embedded as compressed text and
+ * read when a browser is started; as bytecode it would take fifteen megabytes.
+ */
+async function embedDriver(folder: string): Promise<BunPlugin> {
+  const built = await Bun.build({
+    entrypoints: [join(root, "node_modules/playwright-core/index.js")],
+    target: "bun",
+    format: "cjs",
+    minify: true,
+    plugins: [inlinePlaywrightFiles],
+  });
+  const [output, ...others] = built.outputs;
+  if (output === undefined || others.length > 0)
+    throw new Error("playwright-core is no longer one file: look at embedDriver");
+  const path = join(folder, "driver.gz");
+  await Bun.write(path, Bun.gzipSync(new Uint8Array(await output.arrayBuffer()), { level: 9 }));
+  const contents = `import file from ${JSON.stringify(path)} with { type: "file" };
+    import { createRequire } from "node:module";
+    const source = new TextDecoder().decode(Bun.gunzipSync(await Bun.file(file).bytes()));
+    const made = { exports: {} };
+    const folder = import.meta.dir;
+    (0, eval)(source.slice(source.indexOf("(function")))(made.exports, createRequire(import.meta.url), made, import.meta.path, folder);
+    export const { chromium } = made.exports;`;
+  return {
+    name: "embed-driver",
+    setup(build) {
+      build.onLoad({ filter: /playwright-core[\\/]index\.m?js$/ }, () => ({ contents, loader: "js" }));
+    },
+  };
+}
+
 const root = join(import.meta.dir, "..");
-const outfile = resolve(process.argv[2] ?? join(root, "dist/sallyport"));
-const started = performance.now();
 
-mkdirSync(dirname(outfile), { recursive: true });
-// A running copy keeps the inode of the old file. Overwriting the file would fail with "text file busy".
-rmSync(outfile, { force: true });
+/** The program and its threads, which it finds by their paths below src/. */
+const ENTRIES = [
+  "src/main.ts",
+  "src/pages/convert/worker.ts",
+  "src/pages/robots/worker.ts",
+  "src/search/answers/worker.ts",
+  "src/web/extract/worker.ts",
+];
 
-const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
-const built = await Bun.build({
-  // Threads are separate entry points. The program finds them by their path below src/.
-  entrypoints: [
-    "src/main.ts",
-    "src/pages/convert/worker.ts",
-    "src/pages/robots/worker.ts",
-    "src/search/answers/worker.ts",
-    "src/web/extract/worker.ts",
-  ].map((path) => join(root, path)),
-  target: "bun",
-  plugins: [inlinePlaywrightFiles, await embedPages(pages)],
-  // Bytecode needs the ESM format. With CommonJS, an entry module that exports something crashes at the start.
-  format: "esm",
-  // Code that is imported on demand stays in separate files inside the executable. In a single file, all of it had to
-  // be read at every start, which took 50 ms.
-  splitting: true,
-  minify: true,
-  bytecode: true,
-  define: {
-    "process.env.NODE_ENV": JSON.stringify("production"),
-    SALLYPORT_COMMIT: JSON.stringify(commit()),
-  },
-  compile: {
-    outfile,
-    // The directory in which the program is started must not run code or change settings. No `.env`, bunfig.toml
-    // preload, tsconfig.json or package.json is read at run time.
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-    autoloadTsconfig: false,
-    autoloadPackageJson: false,
-  },
-});
+/** What is built, and for which machine. */
+export interface BuildOptions {
+  readonly outfile: string;
+  /** A target of the bundler such as `bun-linux-arm64-musl`, and the file of its runtime. Absent: this machine's own. */
+  readonly target?: Bun.Build.CompileTarget;
+  readonly runtime?: string;
+}
 
-rmSync(pages, { recursive: true, force: true });
-
-for (const log of built.logs) console.error(String(log));
-if (!built.success) process.exit(1);
-if (!embedded)
-  throw new Error("The file that bundles the dashboard is elsewhere now: look at embedPages in scripts/build.ts");
-const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
-console.log(`${outfile}  ${megabytes} MB in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+/** Builds the program into one executable and returns the packages inside. Throws if that fails. */
+export async function buildProgram({ outfile, target, runtime }: BuildOptions): Promise<readonly Inside[]> {
+  mkdirSync(dirname(outfile), { recursive: true });
+  // A running copy keeps the inode of the old file. Overwriting the file would fail with "text file busy".
+  rmSync(outfile, { force: true });
+  const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
+  const packages = await packagesInside(ENTRIES);
+  // A program without its pages must not be built.
+  let embedded = false;
+  try {
+    const built = await Bun.build({
+      entrypoints: ENTRIES.map((path) => join(root, path)),
+      target: "bun",
+      plugins: [
+        await embedDriver(pages),
+        await embedLicences(pages, packages),
+        await embedPages(pages, () => {
+          embedded = true;
+        }),
+      ],
+      // Bytecode needs the ESM format. With CommonJS, an entry module that exports something crashes at the start.
+      format: "esm",
+      // Code that is imported on demand stays in separate files inside the executable. In a single file, all of it had to
+      // be read at every start, which took 50 ms.
+      splitting: true,
+      minify: true,
+      bytecode: true,
+      define: {
+        "process.env.NODE_ENV": JSON.stringify("production"),
+        SALLYPORT_COMMIT: JSON.stringify(commit()),
+      },
+      compile: {
+        outfile,
+        ...(target === undefined ? {} : { target }),
+        ...(runtime === undefined ? {} : { executablePath: runtime }),
+        // The directory in which the program is started must not run code or change settings. No `.env`, bunfig.toml
+        // preload, tsconfig.json or package.json is read at run time.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        autoloadTsconfig: false,
+        autoloadPackageJson: false,
+      },
+    });
+    if (!built.success) throw new Error(built.logs.map(String).join("\n"));
+    for (const log of built.logs) console.error(String(log));
+  } finally {
+    rmSync(pages, { recursive: true, force: true });
+  }
+  if (!embedded)
+    throw new Error("The file that bundles the dashboard is elsewhere now: look at embedPages in scripts/build.ts");
+  return packages;
+}
 
 /** The commit of the working tree, with `-dirty` if it has changes; `unknown` without git. */
-function commit(): string {
+export function commit(): string {
   const ask = (...args: string[]) => {
     try {
       const run = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
@@ -130,4 +196,12 @@ function commit(): string {
   const head = ask("rev-parse", "--short=12", "HEAD");
   if (head === undefined || head === "") return "unknown";
   return ask("status", "--porcelain", "--untracked-files=no") === "" ? head : `${head}-dirty`;
+}
+
+if (import.meta.main) {
+  const outfile = resolve(process.argv[2] ?? join(root, "dist/sallyport"));
+  const started = performance.now();
+  await buildProgram({ outfile });
+  const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
+  console.log(`${outfile}  ${megabytes} MB in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }

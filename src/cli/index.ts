@@ -142,6 +142,11 @@ export const COMMANDS: readonly Listed[] = [
     summary: "exit 0 if the gateway answers",
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
   },
+  {
+    name: "licenses",
+    summary: "print the licences of the program and of the packages inside it",
+    load: async () => (await import("./licenses.ts")).licensesCommand,
+  },
 ];
 
 /** Runs if the arguments name no command. */

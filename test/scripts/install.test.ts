@@ -1,0 +1,122 @@
+// The installer against a release on a local server: what it installs, and what it refuses.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cycloneDx } from "../../scripts/release/bill-of-materials.ts";
+import { licenceTexts } from "../../scripts/release/packages.ts";
+import { tarOf } from "../../scripts/release/tar.ts";
+import { TARGETS } from "../../scripts/release.ts";
+
+const SCRIPT = join(import.meta.dir, "../../scripts/install.sh");
+const home = mkdtempSync(join(tmpdir(), "sallyport-install-"));
+const files = new Map<string, Uint8Array<ArrayBuffer> | string>();
+let server: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      const file = files.get(new URL(request.url).pathname.slice(1));
+      return file === undefined ? new Response("", { status: 404 }) : new Response(file);
+    },
+  });
+  // A program for every system; this machine takes its own.
+  const bytes = Buffer.from('#!/bin/sh\necho "sallyport 9.9.9 (test)"\n');
+  const archive = Bun.gzipSync(await tarOf([{ name: "sallyport", mode: 0o755, bytes }]));
+  for (const { name } of TARGETS) files.set(`sallyport-9.9.9-${name}.tar.gz`, archive);
+});
+afterAll(async () => {
+  await server.stop(true);
+  rmSync(home, { recursive: true, force: true });
+});
+
+function writeSums(): void {
+  const sum = (file: Uint8Array<ArrayBuffer> | string) => new Bun.CryptoHasher("sha256").update(file).digest("hex");
+  const archives = [...files].filter(([name]) => name.endsWith(".tar.gz"));
+  files.set("SHA256SUMS", archives.map(([name, file]) => `${sum(file)}  ${name}\n`).join(""));
+}
+
+async function install(...args: string[]) {
+  const child = Bun.spawn(["sh", SCRIPT, ...args], {
+    env: { PATH: process.env["PATH"] ?? "", HOME: home },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  return { code: await child.exited, out, err };
+}
+
+test("installs into a prefix, says what is next, and removes only the program", async () => {
+  writeSums();
+  const prefix = join(home, "one");
+  const program = join(prefix, "bin/sallyport");
+  const done = await install("--from", server.url.href.replace(/\/$/, ""), "--prefix", prefix);
+  expect(done).toMatchObject({ code: 0, err: "" });
+  expect(done.out).toContain(`Installed sallyport 9.9.9 (test) as ${program}\n`);
+  expect(done.out).toEndWith(`Next: ${program} up\n`);
+  expect(Bun.spawnSync([program, "--version"]).stdout.toString()).toBe("sallyport 9.9.9 (test)\n");
+  // Again, over the old one.
+  expect((await install("--from", server.url.href, "--version", "9.9.9", "--prefix", prefix)).code).toBe(0);
+  expect((await install("--uninstall", "--prefix", prefix)).code).toBe(0);
+  expect(existsSync(program)).toBe(false);
+  expect((await install("--uninstall", "--prefix", prefix)).code).toBe(1);
+});
+
+const from = () => ["--from", server.url.href];
+const REFUSED: [name: string, args: () => string[], change: () => void, says: string][] = [
+  [
+    "a changed file",
+    from,
+    () => {
+      for (const { name } of TARGETS) files.set(`sallyport-9.9.9-${name}.tar.gz`, Bun.gzipSync("changed"));
+    },
+    "is not the one in SHA256SUMS: the file was damaged or changed, nothing was installed",
+  ],
+  ["another version", () => [...from(), "--version", "1.0.0"], () => undefined, "in version 1.0.0"],
+  ["no address", () => [], () => undefined, "name where the release is: --from URL"],
+  ["an unknown argument", () => ["--force"], () => undefined, "unknown argument --force"],
+  ["no sums", from, () => files.delete("SHA256SUMS"), "SHA256SUMS could not be downloaded"],
+];
+test.each(REFUSED)("refused: %s", async (_, args, change, says) => {
+  change();
+  const { code, err } = await install(...args(), "--prefix", join(home, "refused"));
+  expect(code).toBe(1);
+  expect(err).toContain(says);
+  expect(existsSync(join(home, "refused"))).toBe(false);
+});
+
+test.skipIf(Bun.which("shellcheck") === null)("the script has no findings of shellcheck", () => {
+  const { exitCode, stdout } = Bun.spawnSync(["shellcheck", SCRIPT]);
+  expect([exitCode, stdout.toString()]).toEqual([0, ""]);
+});
+
+const PACKAGES = [
+  { name: "@a/b", version: "1.0.0", licence: "MIT", texts: ["The text"] },
+  { name: "c", version: "2.0.0", licence: "(MIT OR Apache-2.0)", texts: ["The text"] },
+  { name: "d", version: "3.0.0", licence: "ISC", texts: [] },
+];
+
+test("a licence that several packages share is printed once, under all of them", () => {
+  const text = licenceTexts("Own", PACKAGES);
+  expect(text).toStartWith("Sallyport\n\nOwn\n");
+  expect(text).toContain("@a/b 1.0.0 (MIT)\nc 2.0.0 ((MIT OR Apache-2.0))\n\nThe text\n");
+  expect(text.split("The text")).toHaveLength(2);
+  expect(text).toContain("d 3.0.0 (ISC)\n\nThe package has no licence file; its package.json says: ISC\n");
+});
+
+test("the bill of materials names each package by its address in the registry", () => {
+  const bill = JSON.parse(cycloneDx({ version: "9.9.9", commit: "abc", runtimeVersion: "1.4.5", packages: PACKAGES }));
+  expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 });
+  const refs = bill.components.map((one: { purl: string }) => one.purl);
+  expect(refs).toEqual(["pkg:npm/bun@1.4.5", "pkg:npm/%40a/b@1.0.0", "pkg:npm/c@2.0.0", "pkg:npm/d@3.0.0"]);
+  expect(bill.dependencies[0].dependsOn).toEqual(refs);
+  expect(bill.components[2].licenses).toEqual([{ expression: "(MIT OR Apache-2.0)" }]);
+});
+
+test("an archive depends on its content alone", async () => {
+  const files = [{ name: "a", mode: 0o644, bytes: Buffer.from("x") }];
+  expect(await tarOf(files)).toEqual(await tarOf(files));
+});
