@@ -12,7 +12,7 @@ import type { GatewayDeps } from "../gateway/centre/deps.ts";
 import { createGateway } from "../gateway/centre/pipeline.ts";
 import { createCompact } from "../gateway/endpoints/compact.ts";
 import { createOwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
-import { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
+import { COUNTED_MESSAGES, createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
 import { createCountingAllowance } from "../gateway/endpoints/counting/counting-allowance.ts";
 import { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
 import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
@@ -79,8 +79,7 @@ export function createChat(deps: ChatDeps) {
     ask: upstreams,
     warn: (message, fields) => log.warn(message, fields),
   });
-  const keepFailed = (error: unknown, requestId: string) =>
-    log.error("an answer could not be stored", { request_id: requestId, error });
+  const keepFailed = keepFailedOf(log);
   const features = {
     ...upstreams,
     ...compaction,
@@ -144,6 +143,11 @@ export function createChat(deps: ChatDeps) {
   };
 }
 
+function keepFailedOf(log: ChatDeps["log"]) {
+  return (error: unknown, requestId: string) =>
+    log.error("an answer could not be stored", { request_id: requestId, error });
+}
+
 function cacheOf({ live, log, clock, verbs, metrics }: ChatDeps, sealer: CacheDeps["sealer"]): CacheDeps {
   return {
     store: verbs.cachedAnswers,
@@ -183,13 +187,20 @@ function imageFetch(live: LiveConfig) {
   };
 }
 
+/** Few clients ask for these counts, so the code that reads them is loaded with the first. */
+const countedGemini = lazily(() => {
+  const { geminiCountFormat }: typeof import("../wire/gemini/count.ts") = require("../wire/gemini/count.ts");
+  return { format: geminiCountFormat, told: (tokens: number) => ({ totalTokens: tokens }) };
+});
+
 type CounterDeps = Parameters<typeof createTokenCount>[0] & Parameters<typeof createInputTokens>[0];
 
 /** The endpoints that count tokens, which share an allowance. */
 function countersOf(deps: Omit<CounterDeps, "allowance">) {
   const allowance = createCountingAllowance(deps.clock);
   return {
-    countTokens: createTokenCount({ ...deps, allowance }),
+    countTokens: createTokenCount({ ...deps, allowance }, () => COUNTED_MESSAGES),
+    countGeminiTokens: createTokenCount({ ...deps, allowance }, countedGemini),
     inputTokens: createInputTokens({ ...deps, allowance }),
   };
 }

@@ -74,6 +74,8 @@ export interface GatewayRoutesDeps {
   modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
   /** Answers `POST /v1/messages/count_tokens`. */
   countTokens(request: Request): Promise<Response>;
+  /** Answers `countTokens` of Gemini's API. */
+  countGeminiTokens(request: Request): Promise<Response>;
   /** Answers `POST /v1/responses/input_tokens`. */
   inputTokens(request: Request): Promise<Response>;
   /** Answers every method on `/v1/upstream/{provider}/*`. */
@@ -141,6 +143,10 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   admittingEndpoint("key", "POST", "/v1/messages/count_tokens", {
     describe: gatewayText("countMessageTokens"),
     handle: ({ countTokens }, { request }) => countTokens(request),
+  }),
+  admittingEndpoint("key", "POST", "/v1beta/countTokens", {
+    describe: gatewayText("countGeminiTokens"),
+    handle: ({ countGeminiTokens }, { request }) => countGeminiTokens(request),
   }),
   ...groupOf("conversations", CONVERSATION_ENDPOINTS),
   ...groupOf("files", FILE_ENDPOINTS),

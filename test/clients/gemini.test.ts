@@ -28,6 +28,7 @@ const app = await startTestApp({
     models: [
       ...DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: id }] })),
       { id: "house/with-slash", routes: [{ provider: "openai-chat", model: "slash" }] },
+      { id: "vectors", kind: "embedding", routes: [{ provider: "gemini", model: "theirs" }] },
       { id: "blind", supports_vision: false, routes: [{ provider: "openai-chat", model: "blind" }] },
       { id: "short", max_output_tokens: 100, routes: [{ provider: "gemini", model: "short" }] },
     ],
@@ -40,6 +41,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   upstream.received.length = 0;
+  upstream.answer((received) => say(received, said));
 });
 
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -150,6 +152,50 @@ describe.each(DIALECTS)("over %s", (model) => {
     const texts = chunks.map(({ candidates }) => candidates[0]?.content.parts?.[0]?.text ?? "");
     expect([texts.length > 2, texts.join("")]).toEqual([true, "Good day."]);
   });
+});
+
+test.each(DIALECTS)("tokens of a request are counted over %s", async (model) => {
+  const counts = () => Response.json({ totalTokens: 31, promptTokensDetails: [{ modality: "TEXT", tokenCount: 31 }] });
+  upstream.answer((received) => (received.path.endsWith("countTokens") ? counts() : say(received, said)));
+  const { totalTokens } = await client.models.countTokens({ model, contents: "How is it in Oslo?" });
+  if (model !== "gemini") {
+    expect(totalTokens).toBeGreaterThan(3);
+    return;
+  }
+  expect(totalTokens).toBe(31);
+  expect(upstream.received.at(-1)).toMatchObject({
+    path: expect.stringContaining("/models/gemini:countTokens"),
+    json: { contents: [{ parts: [{ text: "How is it in Oslo?" }] }] },
+  });
+  await post("/v1beta/models/gemini:countTokens", {
+    generateContentRequest: { model: "models/mine", ...ASKED, system_instruction: { parts: [{ text: "Be brief." }] } },
+  });
+  expect(upstream.received.at(-1)?.json).toMatchObject({
+    generateContentRequest: { model: "models/gemini", systemInstruction: { parts: [{ text: "Be brief." }] } },
+  });
+});
+
+test("embeddings, over the demo and over a provider of the same protocol", async () => {
+  const one = await client.models.embedContent({ model: "demo-embed", contents: ["one", "two"] });
+  expect(one.embeddings?.map(({ values }) => values?.length)).toEqual([256, 256]);
+  upstream.answer(() => Response.json({ embeddings: [{ values: [1, 0.5] }], usageMetadata: { promptTokenCount: 2 } }));
+  const config = { taskType: "CLUSTERING", outputDimensionality: 2 };
+  const own = await client.models.embedContent({ model: "vectors", contents: "one", config });
+  expect(own.embeddings).toMatchObject([{ values: [1, 0.5] }]);
+  expect(upstream.received[0]).toMatchObject({
+    path: expect.stringContaining("/models/theirs:batchEmbedContents"),
+    json: { requests: [{ model: "models/theirs", content: { parts: [{ text: "one" }] }, ...config }] },
+  });
+  const single = await post("/v1beta/models/vectors:embedContent", { content: { parts: [{ text: "one" }] } });
+  expect(await single.json()).toMatchObject({ embedding: { values: [1, 0.5] } });
+});
+
+test.each(["files", "cachedContents", "interactions", "fileSearchStores/x"])("%s are not offered", async (name) => {
+  const response = await post(`/v1beta/${name}`, {});
+  expect([response.status, await response.json()]).toMatchObject([
+    404,
+    { error: { code: 404, status: "NOT_FOUND", details: [{ reason: "not_offered" }] } },
+  ]);
 });
 
 test("what is relayed keeps its bytes, whatever it holds", async () => {

@@ -105,6 +105,14 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     { model, contents: [{ parts: many(20_000, (at) => ({ [`snake_${at}`]: 1, text: "x" })) }] },
     { model, contents: [{ parts: [{ text: "x" }] }], tools: DECLARED },
   ],
+  "POST /v1beta/countTokens": CONTENTS.map((contents) => ({ model, contents })),
+  "POST /v1beta/embedContent": [{ model: "worst-embedding", content: { parts: [{ text: long("的a ", 4 * MIB) }] } }],
+  "POST /v1beta/batchEmbedContents": [
+    {
+      model: "worst-embedding",
+      requests: many(2000, () => ({ content: { parts: [{ text: long("word ", 1024) }] } })),
+    },
+  ],
   "POST /v1beta/streamGenerateContent": "the same handler as POST /v1beta/generateContent",
   "POST /api/generate": [{ model, stream: false, prompt: long("的a ", 12 * MIB) }],
   "POST /api/embed": [{ model: "worst-embedding", input: many(2000, () => long("word ", 1024)) }],

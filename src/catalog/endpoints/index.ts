@@ -3,6 +3,7 @@
 
 import { embeddings } from "./embeddings.ts";
 import type { ModelEndpoint } from "./endpoint.ts";
+import { geminiBatchEmbed, geminiEmbed } from "./gemini-embed.ts";
 import { imageEdits, imageGenerations } from "./images.ts";
 import { ollamaEmbed } from "./ollama-embed.ts";
 import { rerank } from "./rerank.ts";
@@ -13,6 +14,8 @@ import { transcriptions, translations } from "./transcriptions.ts";
 export const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [
   embeddings,
   ollamaEmbed,
+  geminiEmbed,
+  geminiBatchEmbed,
   rerank,
   transcriptions,
   translations,

@@ -16,7 +16,7 @@ import { answerMade } from "./made.ts";
 import { answerAll } from "./spread.ts";
 import { type Answer, HTTP_CLIENT } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
-import { type AskedRequest, decodeOptions, turnOf } from "./turn.ts";
+import { type AskedRequest, decodeOptions, turnOf, withUsualNames } from "./turn.ts";
 import { prepared } from "./walk.ts";
 import { answerWhole } from "./whole.ts";
 
@@ -30,8 +30,7 @@ export function createGateway(deps: GatewayDeps) {
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
-    const read = await readJsonBody(request, deps.bodyLimits());
-    const { text, body } = format.usualNames === undefined ? read : withUsualNames(read, format);
+    const { text, body } = withUsualNames(await readJsonBody(request, deps.bodyLimits()), format);
     const routing = routingOptionsOf(deps, format, body);
     const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
     return routing === undefined && format.prompts === undefined
@@ -40,12 +39,6 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   return { handle };
-}
-
-/** The body with the names that the format reads. Its text follows, so that what is relayed has the same names. */
-function withUsualNames(read: { text: string; body: Record<string, unknown> }, { usualNames }: WireFormat) {
-  const named = usualNames?.(read.body) ?? read.body;
-  return named === read.body ? read : { text: JSON.stringify(named), body: { ...named } };
 }
 
 /** The routing options of a request, unless the model's provider reads them itself. */

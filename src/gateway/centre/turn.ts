@@ -4,7 +4,7 @@ import { prefixedId } from "../../base/ids.ts";
 import { requireModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { traceHeaders } from "../../telemetry/span.ts";
-import type { DecodeOptions } from "../../wire/format.ts";
+import type { DecodeOptions, WireFormat } from "../../wire/format.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { CallTrace } from "../calls/route-call.ts";
 import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
@@ -21,6 +21,16 @@ export interface AskedRequest
   readonly source: RequestSource;
   readonly request: Request;
   readonly body: Record<string, unknown>;
+}
+
+/** The body with the names that the format reads. Its text follows, so that what is relayed has the same names. */
+export function withUsualNames(
+  read: { text: string; body: Record<string, unknown> },
+  { usualNames }: Pick<WireFormat, "usualNames">,
+): { text: string; body: Record<string, unknown> } {
+  if (usualNames === undefined) return read;
+  const named = usualNames(read.body);
+  return named === read.body ? read : { text: JSON.stringify(named), body: { ...named } };
 }
 
 /** Finds the model of a request that was read, and checks the request against it. */

@@ -1,4 +1,4 @@
-// Endpoints of OpenAI, Anthropic and Ollama that this gateway does not offer. A client gets a clear error instead of a 404 for the path.
+// Endpoints of OpenAI, Anthropic, Ollama and Google that this gateway does not offer. A client gets a clear error instead of a 404 for the path.
 
 import { ApiError } from "../../base/errors.ts";
 import { entryOf } from "../../base/json-object.ts";
@@ -38,6 +38,19 @@ const OLLAMA: Readonly<Record<string, string>> = {
   push: "",
 };
 
+/** The endpoints of Gemini's API that are not offered, by their path below `/v1beta`. */
+const GEMINI: Readonly<Record<string, string>> = {
+  auth_tokens: "",
+  batches: "",
+  cachedContents: "Providers cache prompts by themselves.",
+  corpora: "",
+  files: "Send the file as inlineData.",
+  fileSearchStores: "",
+  interactions: "Use generateContent.",
+  operations: "",
+  tunedModels: "",
+};
+
 /** The page that lists what is not offered. */
 const PAGE = "/docs/guides/not-offered";
 
@@ -45,12 +58,23 @@ const PAGE = "/docs/guides/not-offered";
 export const NOT_OFFERED_PATHS: readonly string[] = [
   ...Object.keys(NOT_OFFERED).map((name) => `/v1/${name}`),
   ...Object.keys(OLLAMA).map((name) => `/api/${name}`),
+  ...Object.keys(GEMINI).map((name) => `/v1beta/${name}`),
+  "/upload/v1beta/files",
+  // Live connections.
+  "/ws",
 ];
+
+const TABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  v1: NOT_OFFERED,
+  api: OLLAMA,
+  v1beta: GEMINI,
+  "upload/v1beta": GEMINI,
+};
 
 /** Refuses a request to one of these paths, or to a path below. */
 export function refuseNotOffered(path: string): never {
-  const [, root, name = ""] = /^\/(v1|api)\/(.*)$/.exec(path) ?? [];
-  const instead = entryOf(root === "api" ? OLLAMA : NOT_OFFERED, name) ?? "";
+  const [, root = "", name = ""] = /^\/(v1|api|v1beta|upload\/v1beta)\/(.*)$/.exec(path) ?? [];
+  const instead = entryOf(entryOf(TABLES, root) ?? {}, name) ?? "";
   const shown = path.replace(/:(\w+)/g, "{$1}");
   throw new ApiError("not_offered", `${shown} is not offered. ${instead}${instead && " "}See ${PAGE}.`);
 }

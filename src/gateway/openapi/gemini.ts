@@ -3,9 +3,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { GEMINI_ERRORS, GEMINI_GROUP } from "../../catalog/gemini-errors.ts";
 import { anyObject, pathId } from "../../http/endpoint.ts";
-import type { EndpointText } from "../../http/served-endpoint.ts";
+import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { GEMINI_FIELDS } from "../../wire/gemini/fields.ts";
-import { CHAT_ERRORS, CHAT_HEADERS, requestSchema } from "./shared.ts";
+import { CHAT_ERRORS, CHAT_HEADERS, MODEL_ERRORS, MODEL_HEADERS, requestSchema } from "./shared.ts";
 
 const SHARED = {
   group: GEMINI_GROUP,
@@ -136,5 +136,92 @@ const STREAM: EndpointText = {
   errors: CHAT_ERRORS,
 };
 
+const EMBEDDED = Type.Object(
+  { values: Type.Array(Type.Number()) },
+  { $id: "GeminiVector", additionalProperties: true },
+);
+const TO_EMBED = {
+  content: Type.Object({ parts: Type.Array(PART) }, { additionalProperties: true }),
+  outputDimensionality: Type.Optional(Type.Integer({ minimum: 1, description: "The length of the vector." })),
+  taskType: Type.Optional(Type.String({ description: "What the vector is for, for providers of the same protocol." })),
+};
+const EMBEDS = {
+  ...SHARED,
+  parameters: [pathId("model", "A model whose `type` is `embedding`.", "demo-embed")],
+  errors: MODEL_ERRORS,
+};
+const content = { parts: [{ text: "The food was delicious." }] };
+const used = { usageMetadata: Type.Optional(anyObject("`promptTokenCount`.")), model: Type.Optional(Type.String()) };
+
+const EMBED: EndpointText = {
+  id: "embedContent",
+  ...EMBEDS,
+  address: `${ADDRESS}:embedContent`,
+  summary: "Create the embedding of a text",
+  description: "The format of Gemini's API, for models whose `type` is `embedding`. The parts are one text.",
+  body: {
+    schema: Type.Object(TO_EMBED, { $id: "GeminiEmbedRequest", additionalProperties: true }),
+    examples: { text: { content } },
+  },
+  answer: {
+    description: "The vector.",
+    schema: Type.Object({ embedding: EMBEDDED, ...used }, { $id: "GeminiEmbedding", additionalProperties: true }),
+    headers: MODEL_HEADERS,
+  },
+};
+
+const BATCH_EMBED: EndpointText = {
+  id: "batchEmbedContents",
+  ...EMBEDS,
+  address: `${ADDRESS}:batchEmbedContents`,
+  summary: "Create the embeddings of several texts",
+  description: "The same for several texts.",
+  body: {
+    schema: Type.Object(
+      { requests: Type.Array(Type.Object(TO_EMBED, { additionalProperties: true }), { minItems: 1 }) },
+      { $id: "GeminiBatchEmbedRequest", additionalProperties: true },
+    ),
+    examples: { texts: { requests: [{ content }] } },
+  },
+  answer: {
+    description: "The vectors, in the order of the requests.",
+    schema: Type.Object(
+      { embeddings: Type.Array(EMBEDDED), ...used },
+      { $id: "GeminiEmbeddings", additionalProperties: true },
+    ),
+    headers: MODEL_HEADERS,
+  },
+};
+
+const COUNT: NamelessText = {
+  ...SHARED,
+  address: `${ADDRESS}:countTokens`,
+  summary: "Count tokens",
+  description:
+    "The number of tokens of `contents`, or of a whole request in `generateContentRequest`. Providers of the same protocol count " +
+    "themselves, else the gateway counts. Free of the rate limit.",
+  body: {
+    schema: Type.Object(
+      { contents: Type.Optional(Type.Array(CONTENT)), generateContentRequest: Type.Optional(REQUEST) },
+      { $id: "GeminiCountRequest", additionalProperties: true },
+    ),
+    examples: { contents: example },
+  },
+  answer: {
+    description: "The count.",
+    schema: Type.Object({ totalTokens: Type.Integer() }, { $id: "GeminiCount", additionalProperties: true }),
+    headers: { "x-sallyport-model": CHAT_HEADERS["x-sallyport-model"] },
+  },
+  errors: CHAT_ERRORS,
+};
+
 /** The descriptions by path. */
-export const GEMINI_PATHS = { "/v1beta/generateContent": GENERATE, "/v1beta/streamGenerateContent": STREAM };
+export const GEMINI_PATHS = {
+  "/v1beta/generateContent": GENERATE,
+  "/v1beta/streamGenerateContent": STREAM,
+  "/v1beta/embedContent": EMBED,
+  "/v1beta/batchEmbedContents": BATCH_EMBED,
+};
+
+/** The descriptions of the others, by the names of the operations. */
+export const GEMINI_CHAT_TEXTS = { countGeminiTokens: COUNT };

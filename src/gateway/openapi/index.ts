@@ -4,7 +4,7 @@ import type { EndpointText } from "../../http/served-endpoint.ts";
 import { AUDIO_PATHS } from "./audio.ts";
 import { CHAT_PATHS } from "./chat-completions.ts";
 import { CONVERSATION_TEXTS } from "./conversations.ts";
-import { GEMINI_PATHS } from "./gemini.ts";
+import { GEMINI_CHAT_TEXTS, GEMINI_PATHS } from "./gemini.ts";
 import { KEPT_TEXTS } from "./kept.ts";
 import { MESSAGE_PATHS, MESSAGE_TEXTS } from "./messages.ts";
 import { MODEL_ENDPOINT_PATHS } from "./model-endpoints.ts";
@@ -30,6 +30,7 @@ export const PATH_TEXTS: Readonly<Record<string, EndpointText>> = {
 export const GATEWAY_TEXTS = {
   ...RESPONSE_TEXTS,
   ...MESSAGE_TEXTS,
+  ...GEMINI_CHAT_TEXTS,
   ...CONVERSATION_TEXTS,
   ...KEPT_TEXTS,
   ...OWN_KEY_TEXTS,

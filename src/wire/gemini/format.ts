@@ -24,7 +24,7 @@ export const geminiFormat: WireFormat = {
   reasoning: "contents.parts.thoughtSignature",
   keepalive: ": keepalive\n\n",
   edge: {
-    alsoAt: ["/v1beta"],
+    alsoAt: ["/v1beta", "/upload/v1beta", "/ws"],
     envelope: (error, requestId, status) => code().envelope(error, requestId, status),
     // Without server-sent events, a stream is a list.
     streamsList: ({ url }) => !/[?&]alt=sse(?:&|$)/.test(url),

@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: forwarded to the model's first provider if it supports counting, otherwise counted by the
+// The token counts of the protocols whose clients ask for them: forwarded to the model's first provider if it supports counting, otherwise counted by the
 // gateway. Costs nothing and does not count against the rate limit; what an account may have counted has its own.
 
 import type { ChatRequest } from "../../../chat/request.ts";
@@ -14,7 +14,7 @@ import { messagesFormat } from "../../../wire/messages/format.ts";
 import { orderRoutes } from "../../calls/order.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 import { type ChatTurn, changed, HTTP_CLIENT, reread, type Stage, type Target } from "../../centre/stage.ts";
-import { decodeOptions, turnOf } from "../../centre/turn.ts";
+import { decodeOptions, turnOf, withUsualNames } from "../../centre/turn.ts";
 import { adaptedTo, prepared } from "../../centre/walk.ts";
 import { clientError } from "../../rules/policy.ts";
 import { refuseUntranslatable } from "../../rules/untranslatable.ts";
@@ -30,8 +30,18 @@ type CountBuilder = NonNullable<Dialect["tokenCount"]>;
 /** The time limit for the provider's count; a slower one is not worth the wait. */
 const TIMEOUT_MS = 15_000;
 
-/** The format of the requests: messages without an output limit. */
-const COUNTED: WireFormat = { ...messagesFormat, decode: decodeCountTokens };
+/** A protocol whose clients ask for counts. */
+export interface CountedFormat {
+  /** Reads the requests. */
+  readonly format: WireFormat;
+  told(tokens: number): Record<string, unknown>;
+}
+
+/** Messages without an output limit. */
+export const COUNTED_MESSAGES: CountedFormat = {
+  format: { ...messagesFormat, decode: decodeCountTokens },
+  told: (tokens) => ({ input_tokens: tokens }),
+};
 
 type CountDeps = Pick<
   GatewayDeps,
@@ -44,12 +54,16 @@ type CountDeps = Pick<
 };
 
 /** Creates the handler. */
-export function createTokenCount(deps: CountDeps): (request: Request) => Promise<Response> {
+export function createTokenCount(
+  deps: CountDeps,
+  counted: () => CountedFormat,
+): (request: Request) => Promise<Response> {
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
     const ticket = deps.allowance.enter(caller.accountId, request);
-    const { text, body } = await readJsonBody(request, deps.bodyLimits());
+    const { format, told } = counted();
+    const { text, body } = withUsualNames(await readJsonBody(request, deps.bodyLimits()), format);
     ticket.read(text.length);
     const options = decodeOptions(request);
     const asked = {
@@ -57,41 +71,41 @@ export function createTokenCount(deps: CountDeps): (request: Request) => Promise
       request,
       exchange,
       caller,
-      format: COUNTED,
+      format,
       text,
       body,
       routing: undefined,
       reservation: undefined,
     };
-    const turn = turnOf(deps, asked, decodeCountTokens(body, options), options);
+    const turn = turnOf(deps, asked, format.decode(body, options), options);
     exchange.headers["x-sallyport-model"] = encodeURI(turn.model.id);
     const ready = await prepared(deps.countedStages, turn);
     const [route] = orderRoutes(ready.turn.routes, { random: () => 0 });
     const named = route === undefined ? undefined : deps.provider(route.provider);
-    const provider = route && named && dialectFor(named, route, ready.turn.chat, messagesFormat.dialect);
-    const counted = await countable(deps, ready.turn, provider);
-    const build = provider?.dialect.tokenCount;
+    const provider = route && named && dialectFor(named, route, ready.turn.chat, format.dialect);
+    const asCounted = await countable(deps, ready.turn, { provider, told });
+    const build = provider?.dialect.name === format.dialect ? provider?.dialect.tokenCount : undefined;
     if (route === undefined || provider === undefined || build === undefined) {
-      if (provider !== undefined) refuseUncountable(counted.turn.chat, provider);
-      return Response.json(counted.told(await promptTokens(counted.turn.chat)));
+      if (provider !== undefined) refuseUncountable(asCounted.turn.chat, format, provider);
+      return Response.json(asCounted.told(await promptTokens(asCounted.turn.chat)));
     }
     const target = { provider, route };
-    const sent = await adaptedTo({ ...ready, turn: counted.turn }, target, request.signal);
+    const sent = await adaptedTo({ ...ready, turn: asCounted.turn }, target, request.signal);
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const { text: said } = await fetchAnswer(provider, countRequest(build, sent, target), {
         clock: deps.clock,
         signal,
       });
-      return answerOf(said, counted);
+      return answerOf(said, asCounted);
     } catch (error) {
       // If only the reasoning is refused, the error is not reported, since the request itself would be repeated without its
       // reasoning.
-      if (refusedCount(error) && !refusesReasoning(error)) throw clientError(error, deps.scrub, messagesFormat.dialect);
+      if (refusedCount(error) && !refusesReasoning(error)) throw clientError(error, deps.scrub, format.dialect);
       request.signal.throwIfAborted();
       // Not every server that speaks the protocol can count tokens; an estimate is better than none.
       exchange.log["count_estimated"] = true;
-      return Response.json(counted.told(await promptTokens(counted.turn.chat)));
+      return Response.json(asCounted.told(await promptTokens(asCounted.turn.chat)));
     }
   };
 }
@@ -120,10 +134,10 @@ function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: 
  * Refuses content that cannot be sent to the provider, which therefore cannot count it either. A request for a summary is ignored
  * when counting.
  */
-function refuseUncountable(chat: ChatRequest, provider: Provider): void {
+function refuseUncountable(chat: ChatRequest, format: WireFormat, provider: Provider): void {
   const { compaction: _compaction, ...extra } = chat.extra;
   const { maxTokens: _limit, ...asked } = chat;
-  refuseUntranslatable({ ...asked, extra }, messagesFormat, provider);
+  refuseUntranslatable({ ...asked, extra }, format, provider);
 }
 
 /** The request that is counted. */
@@ -139,14 +153,14 @@ interface Countable {
 async function countable(
   { compaction }: CountDeps,
   turn: ChatTurn,
-  provider: Provider | undefined,
+  { provider, told }: { provider: Provider | undefined } & Pick<CountedFormat, "told">,
 ): Promise<Countable> {
   const { content, caller, model, format } = turn;
   const clearsItself = provider !== undefined && compactsItself(provider, format);
   const cleared = clearsItself
     ? undefined
     : await compaction.cleared(content, format, { accountId: caller.accountId, model: model.id });
-  if (cleared === undefined) return { turn, gone: undefined, told: (tokens) => ({ input_tokens: tokens }) };
+  if (cleared === undefined) return { turn, gone: undefined, told };
   const { list: messages, gone } = cleared;
   const { context_management: _edits, ...rest } = content;
   const whole = { ...rest, messages };

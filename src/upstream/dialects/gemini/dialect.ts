@@ -9,8 +9,8 @@ import { GeminiReader, geminiError, geminiEvents } from "./reader.ts";
 import { GEMINI_NAMES, geminiRequest } from "./request.ts";
 
 const relayed = lazily(() => {
-  const { geminiLossless }: typeof import("./lossless.ts") = require("./lossless.ts");
-  return geminiLossless;
+  const { geminiLossless, geminiCount }: typeof import("./lossless.ts") = require("./lossless.ts");
+  return { ...geminiLossless, count: geminiCount };
 });
 
 /** The dialect. */
@@ -26,6 +26,7 @@ export const gemini: Dialect = {
     relay: (identity) => relayed().relay(identity),
     result: (text, identity) => relayed().result(text, identity),
   },
+  tokenCount: (...given) => relayed().count(...given),
 };
 
 /** Reads the error body `{error:{code,message,status,details}}`, which streams wrap in a list. */

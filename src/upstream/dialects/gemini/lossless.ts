@@ -48,6 +48,33 @@ function losslessRequest(text: string, chat: ChatRequest, ctx: RequestContext, m
   return { path: geminiPath(ctx), headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
+/** Only contents may stand alone; other members are counted as those of a whole request. */
+const ALONE: ReadonlySet<string> = new Set(["contents", "model", "stream", "thread_id", "conversation_id", "usage"]);
+
+/** A request for the number of tokens, whose body holds contents, or a whole request that names the model once more. */
+export function geminiCount(text: string, _chat: ChatRequest, ctx: RequestContext, members: Members): UpstreamRequest {
+  const { max_tokens: _limit, thinking: _thinking, usage: _usage, ...edits } = members;
+  const {
+    stream: _stream,
+    thread_id: _thread,
+    conversation_id: _id,
+    usage: _cost,
+    ...body
+  } = {
+    ...(ctx.body ?? parseRecord(text) ?? {}),
+    ...edits,
+  } as Loose;
+  const path = geminiPath(ctx, "countTokens");
+  const model = ctx.model.includes("/") ? ctx.model : `models/${ctx.model}`;
+  const whole = body["generateContentRequest"];
+  if (whole === undefined && Object.keys(body).every((name) => ALONE.has(name))) {
+    const own = { ...edits, model: undefined, stream: undefined, thread_id: undefined, conversation_id: undefined };
+    return { path, headers: {}, body: spliceMembers(text, { ...own, usage: undefined }), dropped: [] };
+  }
+  const request = { ...(whole === undefined ? body : asRecord(whole)), model };
+  return { path, headers: {}, body: JSON.stringify({ generateContentRequest: request }), dropped: [] };
+}
+
 interface Given {
   readonly ctx: RequestContext;
   readonly chat: ChatRequest;

@@ -222,7 +222,7 @@ describe("the built-in provider", () => {
 
   test("both are listed with their kind and endpoint", async () => {
     for (const [id, type, ...endpoints] of [
-      ["demo-embed", "embedding", "/v1/embeddings", "/api/embed"],
+      ["demo-embed", "embedding", "/v1/embeddings", "/api/embed", "/v1beta/embedContent", "/v1beta/batchEmbedContents"],
       ["demo-rerank", "rerank", "/v1/rerank"],
     ]) {
       const model = await (await app.call(`/v1/models/${id}`)).json();

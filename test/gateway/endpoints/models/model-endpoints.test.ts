@@ -23,7 +23,9 @@ const nameOf = (path: string) =>
   path
     .replace(/^\/v1\//, "")
     .replace(/^\/api\//, "ollama-")
-    .replaceAll("/", "-");
+    .replace(/^\/v1beta\//, "gemini-")
+    .replaceAll("/", "-")
+    .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 async function fixtureOf(path: string): Promise<EndpointFixture> {
   const file = join(import.meta.dir, `${nameOf(path)}.ts`);
@@ -34,7 +36,9 @@ async function fixtureOf(path: string): Promise<EndpointFixture> {
 /** The error of a response, in any form. */
 async function failureOf(response: Response): Promise<{ code?: string; param?: string }> {
   const { error, ...rest } = (await response.json()) as { error: string | { code: string; param: string } };
-  return typeof error === "string" ? rest : error;
+  if (typeof error === "string") return rest;
+  const [info] = (error as { details?: { reason: string; metadata: Json }[] }).details ?? [];
+  return info === undefined ? error : { ...error, code: info.reason, ...info.metadata };
 }
 
 /** A request as a form. */
