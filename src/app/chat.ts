@@ -22,6 +22,7 @@ import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
+import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import { guardrailsOf } from "../gateway/stages/guardrails/guards.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
@@ -106,8 +107,7 @@ export function createChat(deps: ChatDeps) {
     sealed: (value: string | undefined, minter: string) => reasoning.minted(value, minter),
     peekMs: deps.peekMs,
     keepFailed,
-    streamOpened: metrics.streamOpened,
-    streamClosed: metrics.streamClosed,
+    ...streamsOf(metrics),
   };
   const gateway = createGateway(pipeline);
   const counting = { ...features, ...createCountingStages(features) };
@@ -128,7 +128,7 @@ export function createChat(deps: ChatDeps) {
       files: { store: files, claim: storage.claim, authenticate },
       compact: createCompact({ ...counting, settings: () => config().compaction }),
       passthrough: passthroughWith(passthroughDeps(deps, pipeline)),
-      modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps) }),
+      modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) }),
       ...countersOf(counting),
     }),
     /** The endpoints that bypass the framework's router. */
@@ -230,11 +230,15 @@ function answersOf(gateway: ReturnType<typeof createGateway>) {
   };
 }
 
+/** Counts the open streams. */
+function streamsOf({ streamOpened, streamClosed }: ChatDeps["metrics"]) {
+  return { streamOpened, streamClosed };
+}
+
 /** What endpoints need for forms with files, and for answers that stream. */
 function uploadsOf({ live, metrics }: Pick<ChatDeps, "live" | "metrics">) {
   return {
-    streamOpened: metrics.streamOpened,
-    streamClosed: metrics.streamClosed,
+    ...streamsOf(metrics),
     spools: createSpools(join(live.get().dataDir, "uploads")),
     uploadBytesMax: () => live.get().server.maxUploadBytes,
   };

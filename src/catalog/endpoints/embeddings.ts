@@ -19,6 +19,7 @@ export const embeddings: ModelEndpoint = {
   upstreamPath: "/embeddings",
   dialects: ["openai-chat", "openai-responses"],
   operation: "embeddings",
+  isRepeatable: true,
   formatConversion: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
   answer: inAskedFormat,
   relaysLists: ({ encoding_format: format }) => format !== "base64",

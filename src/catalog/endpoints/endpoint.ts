@@ -52,6 +52,8 @@ export interface ModelEndpoint {
   readonly gives?: "any";
   /** Whether requests in JSON can name an end user, as chat completions do. */
   readonly namesEndUser?: boolean;
+  /** Whether equal requests have equal answers, which may be kept. */
+  readonly isRepeatable?: boolean;
   /** The operation in traces (OpenTelemetry's `gen_ai.operation.name`). */
   readonly operation: string;
   /** Throws `ApiError` 400 with the parameter's name. Of a form, only the fields before the first file are given. */

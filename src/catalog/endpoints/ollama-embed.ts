@@ -14,6 +14,7 @@ export const ollamaEmbed: ModelEndpoint = {
   // No provider is known to have the endpoint in this format.
   dialects: [],
   operation: "embeddings",
+  isRepeatable: true,
   formatConversion(provider) {
     const batches = embeddings.formatConversion?.(provider);
     if (batches !== undefined) {

@@ -13,6 +13,7 @@ import { tryRoutes } from "../../calls/attempts.ts";
 import { withinDeadline } from "../../calls/request-deadline.ts";
 import { callTraceOf } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
+import type { LookedUp, TextCache } from "../../stages/cache/deps.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
 import type { Asked, EndpointDeps } from "./endpoint-request.ts";
@@ -21,6 +22,8 @@ interface ModelEndpointDeps extends EndpointDeps {
   spools: Spools;
   /** Maximum number of bytes of a form. */
   uploadBytesMax(): number;
+  /** Answers equal requests for embeddings. */
+  cached: TextCache;
 }
 
 /** The request's content. */
@@ -52,6 +55,10 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
     exchange.log["model"] = model.id;
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const able = routesThatHave(deps, endpoint, { model, routes });
+    const looked =
+      endpoint.isRepeatable === true ? deps.cached({ request, caller, model: model.id, text, body }) : undefined;
+    const { hit, keep }: LookedUp = looked === undefined ? {} : await looked;
+    if (hit !== undefined) return hit;
     const measured = endpoint.measure(body);
     if (caller.budgets !== undefined) {
       const bytes = upload?.declaredBytes ?? deps.uploadBytesMax();
@@ -59,7 +66,9 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
       const micros = model.prices === undefined ? 0 : worstCostMicros(model.prices, worst);
       await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
-    return answer(deps, able, { request, endpoint, exchange, caller, model, text, body, measured, upload });
+    const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
+    const response = answer(deps, able, asked);
+    return keep === undefined ? response : keep(await response);
   };
 }
 

@@ -5,7 +5,7 @@ import type { Source } from "../../../wire/seal-envelopes.ts";
 import type { CacheDeps } from "./deps.ts";
 import { CACHED_CHARS_MAX } from "./recording.ts";
 
-/** What is kept of an answer. */
+/** What is kept of the answer to a chat. */
 export interface CachedChat {
   readonly events: readonly ChatEvent[];
   /** Who issued the sealed values in it. */
@@ -13,9 +13,7 @@ export interface CachedChat {
 }
 
 /** An answer that was found, and when it was kept. */
-export interface FoundAnswer extends CachedChat {
-  readonly createdAtMs: number;
-}
+export type FoundAnswer<T = CachedChat> = T & { readonly createdAtMs: number };
 
 /** The request to which an answer belongs. */
 export interface KeptFor {
@@ -26,21 +24,21 @@ export interface KeptFor {
 }
 
 /** A request that is asked of a provider, for which equal ones wait. */
-export interface SharedWait {
+export interface SharedWait<T = CachedChat> {
   /**
    * Gives the answer to those that wait; undefined if there is none, so that each of them continues alone. Requests join until the
    * answer is `kept`, when they find it. Later calls do nothing.
    */
-  end(answer: FoundAnswer | undefined, kept?: Promise<void>): void;
+  end(answer: FoundAnswer<T> | undefined, kept?: Promise<void>): void;
 }
 
 /** Beyond the limit of size, this share of it is kept. */
 const KEPT_SHARE = 0.9;
 
 /** Keeps answers. */
-export class AnswerCache {
+export class AnswerCache<T extends object = CachedChat> {
   readonly #deps: Omit<CacheDeps, "looked">;
-  readonly #flights = new Map<string, Promise<FoundAnswer | undefined>>();
+  readonly #flights = new Map<string, Promise<FoundAnswer<T> | undefined>>();
   /** The size of all kept answers, as far as it is known. */
   #bytes: number | undefined;
   #trimming = false;
@@ -50,13 +48,13 @@ export class AnswerCache {
   }
 
   /** The answer of an equal request under way; undefined if there is none. */
-  underWay(key: string): Promise<FoundAnswer | undefined> | undefined {
+  underWay(key: string): Promise<FoundAnswer<T> | undefined> | undefined {
     return this.#flights.get(key);
   }
 
   /** Lets equal requests wait for this one. Call it only if none is under way. */
-  begin(key: string): SharedWait {
-    const { promise, resolve } = Promise.withResolvers<FoundAnswer | undefined>();
+  begin(key: string): SharedWait<T> {
+    const { promise, resolve } = Promise.withResolvers<FoundAnswer<T> | undefined>();
     this.#flights.set(key, promise);
     let isOver = false;
     return {
@@ -72,14 +70,14 @@ export class AnswerCache {
   }
 
   /** The kept answer under this key. */
-  async find({ key, accountId }: Pick<KeptFor, "key" | "accountId">): Promise<FoundAnswer | undefined> {
+  async find({ key, accountId }: Pick<KeptFor, "key" | "accountId">): Promise<FoundAnswer<T> | undefined> {
     try {
       const row = await this.#deps.store.findCachedAnswer(key);
       if (row === undefined) return undefined;
       // An answer that was sealed with another secret is none.
       const text = this.#deps.sealer.open(row.content, { accountId, purpose: "answer" });
       if (text === undefined) return undefined;
-      return { ...(JSON.parse(text) as CachedChat), createdAtMs: row.createdAtMs };
+      return { ...(JSON.parse(text) as T), createdAtMs: row.createdAtMs };
     } catch (error) {
       this.#deps.failed(error);
       return undefined;
@@ -87,7 +85,7 @@ export class AnswerCache {
   }
 
   /** Keeps an answer, unless it is too long. */
-  async keep({ key, accountId, keyId, model }: KeptFor, answer: CachedChat): Promise<void> {
+  async keep({ key, accountId, keyId, model }: KeptFor, answer: T): Promise<void> {
     try {
       const text = JSON.stringify(answer);
       if (text.length > 2 * CACHED_CHARS_MAX) return;

@@ -18,3 +18,24 @@ export interface CacheDeps {
   /** Called when an answer could not be read or kept; the request continues without. */
   failed(error: unknown): void;
 }
+
+/** A request to an endpoint whose answer is one text. */
+export interface LookedUpRequest {
+  readonly request: Request;
+  readonly caller: { readonly accountId: string; readonly keyId: string; readonly noStore: boolean };
+  /** The resolved model. */
+  readonly model: string;
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What became of it. Neither: it is not to be looked up. */
+export interface LookedUp {
+  /** The kept answer. */
+  readonly hit?: Response;
+  /** Keeps the answer of a provider, and returns the one to send. */
+  keep?(response: Response): Promise<Response>;
+}
+
+/** Looks a request up; undefined while nothing is kept. */
+export type TextCache = (asked: LookedUpRequest) => Promise<LookedUp> | undefined;

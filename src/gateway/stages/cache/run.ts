@@ -9,9 +9,7 @@ import { type CacheWish, cacheWish } from "./cache-control.ts";
 import { cacheKey } from "./cache-key.ts";
 import type { CacheDeps } from "./deps.ts";
 import { Recording } from "./recording.ts";
-
-/** Characters of a request that is looked up. A longer one is seldom sent twice, and its key takes time. */
-const REQUEST_CHARS_MAX = 4 * 1024 * 1024;
+import { CACHE_HEADER, COST_HEADER, isYoungEnough, REQUEST_CHARS_MAX } from "./rules.ts";
 
 /** What the runs share. */
 interface RunDeps extends CacheDeps {
@@ -84,7 +82,7 @@ class CacheRun implements StageRun {
     const found = await this.#found(turn, kept);
     if (found !== undefined) return this.#hit(turn, found);
     this.#kept = kept;
-    exchange.headers[HEADER] = "miss";
+    exchange.headers[CACHE_HEADER] = "miss";
     exchange.log["cache"] = "miss";
     this.#deps.looked(model.id, "miss", undefined);
     return undefined;
@@ -93,7 +91,7 @@ class CacheRun implements StageRun {
   /** The kept answer. While an equal request is asked, that one is waited for; if it fails, this one continues alone. */
   async #found(turn: ChatTurn, kept: KeptFor): Promise<FoundAnswer | undefined> {
     const { cache, clock } = this.#deps;
-    const { noCache, maxAgeMs } = this.#wish;
+    const { noCache } = this.#wish;
     const underWay = cache.underWay(kept.key);
     if (underWay !== undefined) return noCache ? undefined : underWay;
     const flight = cache.begin(kept.key);
@@ -102,8 +100,7 @@ class CacheRun implements StageRun {
     turn.exchange.atEnd(() => flight.end(undefined));
     if (noCache) return undefined;
     const found = await cache.find(kept);
-    if (found === undefined || clock.now() - found.createdAtMs > (maxAgeMs ?? Number.POSITIVE_INFINITY))
-      return undefined;
+    if (found === undefined || !isYoungEnough(found, this.#wish, clock.now())) return undefined;
     flight.end(found);
     return found;
   }
@@ -111,9 +108,9 @@ class CacheRun implements StageRun {
   #hit(turn: ChatTurn, { events, source, createdAtMs }: FoundAnswer): StageAnswer {
     const { exchange, model, chat } = turn;
     const ageSeconds = Math.max(0, Math.floor((this.#deps.clock.now() - createdAtMs) / 1000));
-    exchange.headers[HEADER] = `hit; age=${ageSeconds}`;
+    exchange.headers[CACHE_HEADER] = `hit; age=${ageSeconds}`;
     exchange.log["cache"] = "hit";
-    if (!chat.stream) exchange.headers["x-sallyport-cost"] = "0";
+    if (!chat.stream) exchange.headers[COST_HEADER] = "0";
     const usage = events.findLast((event) => event.type === "finish")?.usage;
     this.#deps.looked(model.id, "hit", usage && knownCostMicros(model.prices, usage));
     const given = chat.includeCost === true ? events.map(costless) : events;
@@ -144,8 +141,6 @@ class CacheRun implements StageRun {
     this.#flight?.end({ ...answer, createdAtMs: clock.now() }, written);
   }
 }
-
-const HEADER = "x-sallyport-cache";
 
 /** A hit costs nothing. */
 function costless(event: ChatEvent): ChatEvent {
