@@ -35,3 +35,10 @@ test.each([
 ])("pauses are seen: %s", (_name, text, count) => {
   expect(TIME_RULES[1]?.check(new Map([["test/a.test.ts", text]])).violations).toHaveLength(count);
 });
+
+test.each([
+  ["the unit", `fc.string({ maxLength: 4, unit: "${"binary"}" })`, 1],
+  ["a short one", `fc.string({ unit: "binary-ascii" })`, 0],
+])("whole alphabets are seen: %s", (_name, text, count) => {
+  expect(TIME_RULES[2]?.check(new Map([["test/a.test.ts", text]])).violations).toHaveLength(count);
+});

@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { parseFrames } from "../../src/base/sse.ts";
+import { anyText } from "./any-text.ts";
 import { transcript } from "./transcripts.ts";
 
 /** Names of members that every object has, and names that the protocols use. */
@@ -49,7 +50,7 @@ const ODD: readonly unknown[] = [
 export const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...ODD),
   fc.constantFrom(...WORDS),
-  fc.string({ unit: "binary", maxLength: 8 }),
+  anyText({ maxLength: 8 }),
   fc.jsonValue({ maxDepth: 2 }),
 );
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createLogger, type LoggerOptions, logFormat } from "../../src/telemetry/log.ts";
+import { anyText } from "../support/any-text.ts";
 import { cpuMs } from "../support/real-time.ts";
 
 const START_MS = Date.UTC(2026, 10, 21, 14, 52, 52, 7);
@@ -218,7 +219,7 @@ describe("secrets", () => {
   });
 
   test("that are configured never come out", () => {
-    const secret = fc.string({ unit: "binary", minLength: 6, maxLength: 40 }).filter((text) => text.trim().length > 5);
+    const secret = anyText({ minLength: 6, maxLength: 40 }).filter((text) => text.trim().length > 5);
     fc.assert(
       fc.property(secret, around, fc.constantFrom("json", "pretty"), (exact, before, format) => {
         const { log, chunks } = capture({ format, secrets: [exact, `${exact}-longer`] });

@@ -7,6 +7,7 @@ import TurndownService from "turndown";
 import { writeFiles } from "../../src/web/llmstxt/files.ts";
 import type { PageNote } from "../../src/web/llmstxt/page-note.ts";
 import { firstSentence, paragraphsOf, plainLine } from "../../src/web/llmstxt/plain.ts";
+import { anyText } from "../support/any-text.ts";
 import { parseLlmstxt } from "../support/llmstxt-parser.ts";
 import "../support/seed.ts";
 
@@ -68,7 +69,7 @@ describe("whatever pages say", () => {
     fc
       .array(fc.constantFrom(...HOSTILE, "word", " ", "\n", "[", "]", "(", ")", ":", "#", "\\", "`"), { maxLength: 6 })
       .map((all) => all.join("")),
-    fc.string({ unit: "binary", maxLength: 60 }),
+    anyText({ maxLength: 60 }),
   );
   // The pages in the form in which they are stored.
   const line = texts.map((text) => plainLine(text, 300));

@@ -2,12 +2,9 @@
 
 import fc from "fast-check";
 import type { ChatEvent, FinishReason } from "../../src/chat/event.ts";
+import { anyText } from "../support/any-text.ts";
 
-const piece = fc.oneof(
-  fc.string({ maxLength: 6 }),
-  fc.string({ unit: "binary", maxLength: 4 }),
-  fc.constant('"\\\n\u2028'),
-);
+const piece = fc.oneof(fc.string({ maxLength: 6 }), anyText({ maxLength: 4 }), fc.constant('"\\\n\u2028'));
 const pieces = fc.array(piece, { maxLength: 4 });
 const choice = 0;
 
