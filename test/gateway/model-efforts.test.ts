@@ -115,7 +115,7 @@ beforeEach(() => {
 });
 
 const TURNS = [{ role: "user", content: "hi" }];
-const CLIENTS: Record<string, { path: string; ask(effort: string): Json; name: RegExp }> = {
+const CLIENTS: Record<string, { path: string; at?(model: string): string; ask(effort: string): Json; name: RegExp }> = {
   chat: {
     path: "/v1/chat/completions",
     ask: (effort) => ({ messages: TURNS, reasoning_effort: effort }),
@@ -139,6 +139,17 @@ const CLIENTS: Record<string, { path: string; ask(effort: string): Json; name: R
     path: "/api/chat",
     ask: (effort) => ({ stream: false, messages: TURNS, think: effort === "none" ? false : effort }),
     name: /^think$/,
+  },
+  gemini: {
+    path: "/v1beta/generateContent",
+    at: (model) => `/v1beta/models/${model}:generateContent`,
+    ask: (effort) => ({
+      contents: [{ role: "user", parts: [{ text: "hi" }] }],
+      generationConfig: {
+        thinkingConfig: effort === "none" ? { thinkingBudget: 0 } : { thinkingLevel: effort.toUpperCase() },
+      },
+    }),
+    name: /^generationConfig\.thinkingConfig/,
   },
 };
 
@@ -164,14 +175,15 @@ const ROWS = Object.entries(ROUTES).flatMap(([route, { serves, takes }]) =>
 );
 
 describe.each(Object.keys(CLIENTS))("%s clients", (client) => {
-  const { path, ask, name } = CLIENTS[client]!;
+  const { path, at = () => path, ask, name } = CLIENTS[client]!;
 
-  // Requests of Anthropic's own clients are sent to Claude unchanged.
-  const rows = ROWS.filter(([model]) => client !== "messages" || !model.startsWith("claude:"));
+  // Requests of Anthropic's and Google's own clients are sent to their models unchanged.
+  const own = client === "messages" ? "claude:" : `${client}:`;
+  const rows = ROWS.filter(([model]) => client === "chat" || client === "responses" || !model.startsWith(own));
 
   test.each(rows)("%s: %j", async (model, takes) => {
     for (const effort of EFFORTS) {
-      const answer = await app.post(path, { model, ...ask(effort) });
+      const answer = await app.post(at(model), { model, ...ask(effort) });
       await answer.text();
       expect([effort, answer.status]).toEqual([effort, 200]);
       const { path: sentTo, json } = upstream.received.at(-1)!;
