@@ -98,7 +98,9 @@ interface Entries {
 /** The uploads in the copied database. Later changes are not part of the snapshot. */
 async function entriesOf(store: Store, copy: string): Promise<Entries> {
   const database = new Database(copy, { readonly: true, strict: true });
-  const rows = database.query("SELECT account_id, id FROM files ORDER BY account_id, id").all();
+  // The first schema had no uploads. Its databases are backed up before their upgrade, too.
+  const hasFiles = database.query("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'files'").get() !== null;
+  const rows = hasFiles ? database.query("SELECT account_id, id FROM files ORDER BY account_id, id").all() : [];
   database.close();
   const uploads = (rows as { account_id: string; id: string }[])
     .map(({ account_id, id }) => ({
