@@ -21,6 +21,8 @@ interface Template {
   readonly prefix: string;
   /** From the closing quote to the usage. */
   readonly middle: string;
+  /** The usage with any figures; undefined if the frame has none. */
+  readonly usage: RegExp | undefined;
   /** From the end of the usage. */
   readonly suffix: string;
   readonly ourSuffix: string;
@@ -38,6 +40,8 @@ export class GeminiRelay implements FrameRelay {
   readonly #candidates = new Map<number, boolean>();
   readonly #names: { modelVersion: string; responseId: string };
   #template: Template | undefined;
+  /** The usage of the last frame that was not parsed. Only the last one counts. */
+  #unread: string | undefined;
   #isBlocked = false;
   #finished = false;
   #committed = false;
@@ -60,6 +64,7 @@ export class GeminiRelay implements FrameRelay {
     return this.#fault;
   }
   get usage(): Usage | undefined {
+    this.#readUsage();
     return this.#usage.spent;
   }
   get output(): OutputText {
@@ -80,6 +85,7 @@ export class GeminiRelay implements FrameRelay {
 
   end(): string {
     if (this.#finished || this.#fault !== undefined) return "";
+    this.#readUsage();
     if (!this.#hasEnded()) return this.#fail("provider_stream_interrupted", "The provider ended the answer early.");
     this.#finished = true;
     this.#usage.settle();
@@ -102,17 +108,31 @@ export class GeminiRelay implements FrameRelay {
     const usageTo = next - template.suffix.length;
     if (usageTo < usageFrom || !block.startsWith(template.middle, textTo)) return undefined;
     if (!block.startsWith(template.suffix, usageTo)) return undefined;
-    if (usageFrom < usageTo) {
-      const raw = parseRecord(block.slice(usageFrom, usageTo));
-      if (raw === undefined) return undefined;
-      this.#usage.tell(geminiUsage(raw), raw);
+    const { usage } = template;
+    if (usage === undefined) {
+      if (usageFrom < usageTo) return undefined;
+      this.#readUsage();
+    } else {
+      usage.lastIndex = usageFrom;
+      if (!usage.test(block) || usage.lastIndex !== usageTo) return undefined;
+      this.#unread = block.slice(usageFrom, usageTo);
     }
     this.#output.add(unescaped(block.slice(textFrom, textTo)));
-    this.#usage.frameEnded();
     return block.slice(at, usageTo) + template.ourSuffix;
   }
 
+  /** Reads the usage of the last frame that was not parsed. It includes all output so far. */
+  #readUsage(): void {
+    const text = this.#unread;
+    if (text === undefined) return;
+    this.#unread = undefined;
+    const raw = parseRecord(text) ?? {};
+    this.#usage.tell(geminiUsage(raw), raw);
+    this.#usage.frameEnded();
+  }
+
   #frame(text: string): string {
+    this.#readUsage();
     const frame = parseFrame(text.endsWith("\n\n") ? text.slice(0, -2) : text);
     // Comments are keepalives, so they pass.
     if (frame === undefined) return text.trim() === "" ? "" : text;
@@ -184,6 +204,7 @@ export class GeminiRelay implements FrameRelay {
     this.#template = {
       prefix: `data: ${data.slice(0, text.start)}`,
       middle,
+      usage: from === to ? undefined : anyFigures(data.slice(from, to)),
       suffix,
       ourSuffix: `${spliced.slice(to)}\n\n`,
     };
@@ -220,4 +241,10 @@ function textSpan(data: string): { start: number; end: number } | undefined {
   const part = parts && arrayElements(data, parts.valueStart)[0];
   const text = part && topLevelMembers(data, part.start, { text: true }).get("text")?.at(-1);
   return text && { start: text.valueStart + 1, end: text.valueEnd - 1 };
+}
+
+/** Matches the text with other numbers in place of its own. */
+function anyFigures(text: string): RegExp {
+  const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(escaped.replace(/(?<=[:,[\s])\d+(?=[,\]}\s\\])/g, "(?:0|[1-9]\\d{0,11})"), "y");
 }
