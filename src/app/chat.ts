@@ -24,7 +24,7 @@ import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
 import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
-import { guardrailsOf } from "../gateway/stages/guardrails/guards.ts";
+import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
 import { byOrigin, createCountingStages, createStageLines } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
@@ -42,7 +42,9 @@ import { responsesFormat } from "../wire/responses/format.ts";
 
 /** What everything that calls providers for a request shares. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
-  Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record" | "endUserOf">;
+  Pick<GatewayDeps, "admit" | "budgets" | "bodyLimits" | "requestTimeoutMs" | "record" | "endUserOf"> & {
+    readonly guards: Guards;
+  };
 
 export interface ChatDeps {
   readonly live: LiveConfig;
@@ -51,7 +53,7 @@ export interface ChatDeps {
   readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage" | "cachedAnswers">;
   readonly calls: UpstreamCalls;
   readonly fleet: Pick<Fleet, "catalog" | "known" | "prices" | "provider">;
-  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed" | "cacheLooked" | "guardrail">;
+  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed" | "cacheLooked">;
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
   isDecisionModel(id: string): boolean;
@@ -99,7 +101,6 @@ export function createChat(deps: ChatDeps) {
     },
     cache: cacheOf(deps, compaction.sealer),
     imageFetch: imageFetch(live),
-    guards: guardsOf(deps),
   };
   const pipeline = {
     ...upstreams,
@@ -156,26 +157,6 @@ function cacheOf({ live, log, clock, verbs, metrics }: ChatDeps, sealer: CacheDe
     settings: () => live.get().cache,
     looked: metrics.cacheLooked,
     failed: (error) => log.warn("the cache of answers failed", { error }),
-  };
-}
-
-/** The guardrails of the current configuration. A word list that cannot be read is told at the start. */
-function guardsOf({ live, log, metrics }: Pick<ChatDeps, "live" | "log" | "metrics">) {
-  const all = live.derive(({ guardrails }) => {
-    const made = guardrailsOf(guardrails);
-    for (const { name, checks } of made ?? []) {
-      if (checks.every(({ longest }) => longest !== Number.POSITIVE_INFINITY)) continue;
-      log.warn("a guardrail has matches of any length, so that it holds whole texts back in streams", {
-        guardrail: name,
-      });
-    }
-    return made;
-  });
-  all();
-  return {
-    all,
-    count: metrics.guardrail,
-    warn: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(message, fields),
   };
 }
 

@@ -7,6 +7,7 @@ import { secretsOf } from "../config/load.ts";
 import { createDecisions } from "../decisions/assemble.ts";
 import { createEndUsers } from "../gateway/admission/end-users.ts";
 import { createFleet } from "../gateway/providers.ts";
+import { guardrailsOf } from "../gateway/stages/guardrails/guards.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import type { UpstreamCalls } from "./chat.ts";
@@ -87,10 +88,31 @@ function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>):
       writer.record(row);
       observer.spent(row);
     },
+    guards: guardsOf(base),
     random: Math.random,
     scrub: (text) => redact()(text),
     failed: observer.failed,
     called: observer.called,
     retried: observer.metrics.retried,
+  };
+}
+
+/** The guardrails of the current configuration. A word list that cannot be read is told at the start. */
+function guardsOf({ live, log, observer }: Pick<Foundation, "live" | "log" | "observer">) {
+  const all = live.derive(({ guardrails }) => {
+    const made = guardrailsOf(guardrails);
+    for (const { name, checks } of made ?? []) {
+      if (checks.every(({ longest }) => longest !== Number.POSITIVE_INFINITY)) continue;
+      log.warn("a guardrail has matches of any length, so that it holds whole texts back in streams", {
+        guardrail: name,
+      });
+    }
+    return made;
+  });
+  all();
+  return {
+    all,
+    count: observer.metrics.guardrail,
+    warn: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(message, fields),
   };
 }

@@ -12,6 +12,8 @@ import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
+import type { Guards } from "../stages/guardrails/deps.ts";
+import { guardedCall } from "../stages/guardrails/guards.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 
@@ -20,6 +22,7 @@ export interface ModelCallDeps extends AttemptDeps {
   record(usage: UsageRecord): void;
   /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
   endUserOf?: EndUsers;
+  guards?: Guards;
 }
 
 /** A request to a model. */
@@ -63,9 +66,10 @@ export async function askModel(
 ): Promise<ModelAnswer> {
   const { model, routes } = question;
   const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
+  const guarded = guardedCall(deps.guards, { caller: payer.caller, model: model.id });
   const chat: ChatRequest = {
     model: model.id,
-    messages: messagesOf(question),
+    messages: guarded === undefined ? messagesOf(question) : guarded.input(messagesOf(question)),
     stream: false,
     includeUsage: false,
     tools: [],
@@ -80,13 +84,14 @@ export async function askModel(
   const deadlineMs = performance.now() + timeoutMs;
   const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
   try {
-    return await tryRoutes(routes, deps, {
+    const said = await tryRoutes(routes, deps, {
       signal,
       remainingMs: () => deadlineMs - performance.now(),
       attempt: (attempt) => answerOf(deps, attempt, { chat, model, signal, payer }),
       chat,
       account: payer.caller.accountId,
     });
+    return guarded?.hears === true ? { ...said, text: guarded.output(said.text) } : said;
   } finally {
     reservation?.release();
   }

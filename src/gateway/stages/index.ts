@@ -14,7 +14,7 @@ import type { ChatCompaction } from "./compaction/conversations.ts";
 import type { RecordsDeps } from "./compaction/open-records.ts";
 import { createCompactionStage } from "./compaction/stage.ts";
 import { createFilesStage } from "./files/stage.ts";
-import type { Guards } from "./guardrails/guards.ts";
+import type { Guards } from "./guardrails/deps.ts";
 import { createGuardrailsStage } from "./guardrails/stage.ts";
 import { createHistoryStage, type HistoryStageDeps } from "./history/stage.ts";
 import { createImagesStage } from "./images/stage.ts";

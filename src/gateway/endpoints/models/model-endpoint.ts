@@ -2,6 +2,7 @@
 // work as for a chat. The body is forwarded unchanged except for the model, and the answer likewise.
 
 import { ApiError } from "../../../base/errors.ts";
+import { spliceMembers } from "../../../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
 import { requireModel } from "../../../catalog/resolve.ts";
@@ -14,12 +15,16 @@ import { withinDeadline } from "../../calls/request-deadline.ts";
 import { callTraceOf } from "../../calls/route-call.ts";
 import { headerText } from "../../centre/answer.ts";
 import type { LookedUp, TextCache } from "../../stages/cache/deps.ts";
+import type { GuardedCall } from "../../stages/guardrails/call.ts";
+import type { Guards } from "../../stages/guardrails/deps.ts";
+import { guardedCall } from "../../stages/guardrails/guards.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
 import type { Asked, EndpointDeps } from "./endpoint-request.ts";
 
 interface ModelEndpointDeps extends EndpointDeps {
   spools: Spools;
+  guards?: Guards;
   /** Maximum number of bytes of a form. */
   uploadBytesMax(): number;
   /** Answers equal requests for embeddings. */
@@ -39,13 +44,14 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
     const sent = endpoint.file === undefined ? await readJsonBody(request, deps.bodyLimits()) : undefined;
-    const { text, body, upload }: Sent = sent ?? (await readForm(deps, request, endpoint.file as string));
+    const read: Sent = sent ?? (await readForm(deps, request, endpoint.file as string));
+    const { upload } = read;
     if (upload !== undefined) exchange.atEnd(() => void upload.close());
-    const id = body["model"];
+    const id = read.body["model"];
     if (typeof id !== "string" || id === "") {
       throw new ApiError("invalid_request", "'model' must be the id of a model.", { param: "model" });
     }
-    endpoint.check(body);
+    endpoint.check(read.body);
     const { model, routes } = requireModel(deps.catalog(), id, {
       tier: caller.account.tier,
       models: caller.models,
@@ -55,10 +61,14 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
     exchange.log["model"] = model.id;
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const able = routesThatHave(deps, endpoint, { model, routes });
+    const guarded = guardedCall(deps.guards, { caller, model: model.id, exchange });
+    const { text, body } = guarded === undefined ? read : guardedRequest(guarded, read);
+    // What is kept has placeholders: each request restores its own values.
     const looked =
       endpoint.isRepeatable === true ? deps.cached({ request, caller, model: model.id, text, body }) : undefined;
     const { hit, keep }: LookedUp = looked === undefined ? {} : await looked;
-    if (hit !== undefined) return hit;
+    const given = (response: Response) => (guarded?.hears === true ? guardedResponse(guarded, response) : response);
+    if (hit !== undefined) return given(hit);
     const measured = endpoint.measure(body);
     if (caller.budgets !== undefined) {
       const bytes = upload?.declaredBytes ?? deps.uploadBytesMax();
@@ -67,9 +77,35 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
       await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
     const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
-    const response = answer(deps, able, asked);
-    return keep === undefined ? response : keep(await response);
+    const response = await answer(deps, able, asked);
+    return given(keep === undefined ? response : await keep(response));
   };
+}
+
+/** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */
+function guardedRequest(guarded: GuardedCall, sent: Sent): Sent {
+  if (sent.upload !== undefined) {
+    // Something could leave in two pieces, each of which is harmless.
+    if (guarded.guardsOutput && sent.body["stream"] === "true") {
+      throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
+        param: "stream",
+      });
+    }
+    guarded.readOnly(sent.body);
+    return sent;
+  }
+  const body = guarded.input(sent.body);
+  const changed = Object.entries(body).filter(([name, value]) => sent.body[name] !== value);
+  return changed.length === 0 ? sent : { text: spliceMembers(sent.text, Object.fromEntries(changed)), body };
+}
+
+/** The answer as the client may get it. Bytes such as audio cannot be read; a stream of events would leave piece by piece. */
+async function guardedResponse(guarded: GuardedCall, response: Response): Promise<Response> {
+  const type = response.headers.get("content-type") ?? "";
+  if (!/json|^text\//.test(type) || /event-stream/.test(type)) return response;
+  const text = await response.text();
+  const said = /json/.test(type) ? JSON.stringify(guarded.output(JSON.parse(text))) : guarded.output(text);
+  return new Response(said, { status: response.status, headers: response.headers });
 }
 
 /** Reads the fields of a form before its first file. Throws 400 if the file is missing. */

@@ -1,8 +1,8 @@
 // The guardrails of one chat request.
 
 import type { BodyMembers, Change, ChatTurn, Hearing, StageRun } from "../../centre/stage.ts";
+import type { Guards } from "./deps.ts";
 import type { Guardrail } from "./guardrail.ts";
-import type { Guards } from "./guards.ts";
 import { guardedAnswer } from "./hear.ts";
 import { Denied, deniedError, GuardSession } from "./session.ts";
 

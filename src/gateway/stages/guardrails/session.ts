@@ -38,6 +38,7 @@ export class GuardSession {
   readonly #mapped = new Map<string, string>();
   readonly #leftOut = new Set<string>();
   #unread = 0;
+  readonly #taken = new Map<string, number>();
 
   constructor(guardrails: readonly Guardrail[]) {
     this.#guardrails = guardrails;
@@ -97,6 +98,22 @@ export class GuardSession {
       action: this.#told(guardrail, count).replace(/:.*/, ""),
       count: Math.max(1, count.found),
     }));
+  }
+
+  /** The same, for those who count as they go: each once. */
+  takeCounts(): ReturnType<GuardSession["counts"]> {
+    const fresh = this.counts().map((one) => {
+      const before = this.#taken.get(one.guardrail) ?? 0;
+      this.#taken.set(one.guardrail, one.count);
+      return { ...one, count: one.count - before };
+    });
+    return fresh.filter(({ count }) => count > 0);
+  }
+
+  /** The first guardrail that put something in place of a text. */
+  get maskedBy(): string | undefined {
+    const masks = this.#guardrails.filter(({ action }) => action === "mask");
+    return masks.find(({ name }) => (this.#counts.get(name)?.found ?? 0) > 0)?.name;
   }
 
   get unread(): number {

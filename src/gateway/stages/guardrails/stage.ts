@@ -2,7 +2,7 @@
 
 import { lazily } from "../../../base/lazily.ts";
 import type { Stage } from "../../centre/stage.ts";
-import type { Guards } from "./guards.ts";
+import type { Guards } from "./deps.ts";
 
 /** Creates the stage. */
 export function createGuardrailsStage(guards: Guards): Stage {

@@ -23,8 +23,8 @@ const MARKS: ReadonlySet<string> = new Set([
 ]);
 /** Members with bytes or sealed values. */
 const UNREADABLE: ReadonlySet<string> = new Set([
-  ...["data", "file_data", "signature", "encrypted_content", "encrypted", "redacted", "details", "reasoning_details"],
-  "images",
+  ...["file_data", "signature", "encrypted_content", "encrypted", "redacted", "details", "reasoning_details"],
+  ...["images", "embedding", "b64_json", "embeddings"],
 ]);
 /** Members in which an object has names of the client's own. */
 const FREE: ReadonlySet<string> = new Set(["input", "arguments", "metadata", "args", "response"]);
@@ -69,8 +69,9 @@ function mapMember(
   name: string,
   { value, map, depth }: { value: unknown; map: TextMap; depth: number },
 ): unknown {
+  if (UNREADABLE.has(name)) return value == null ? value : unread(value, map);
   // A source of plain text has it where others have bytes.
-  if (UNREADABLE.has(name) && record["type"] !== "text") return value == null ? value : unread(value, map);
+  if (name === "data" && typeof value === "string" && record["type"] !== "text") return unread(value, map);
   if (MARKS.has(name)) return value;
   if (name === "arguments" && typeof value === "string" && record["kind"] !== "custom") return map.json(value);
   if (FREE.has(name) && isRecord(value)) return mapFree(value, map, depth + 1);

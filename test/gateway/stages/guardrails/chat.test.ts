@@ -127,6 +127,7 @@ const STOPS: Readonly<Record<string, unknown>> = {
   "openai-completions": "content_filter",
   "openai-responses": "incomplete",
   "anthropic-messages": "refusal",
+  gemini: "SAFETY",
   ollama: "stop",
 };
 

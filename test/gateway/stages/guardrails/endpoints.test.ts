@@ -1,0 +1,125 @@
+// Guardrails of all that is no chat, and the walk over every endpoint: each that sends text to a provider or back is looked through,
+// or listed here with the reason why not.
+
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { startTestApp } from "../../../support/app.ts";
+import { startUpstream } from "../../../support/upstream.ts";
+
+type Json = Record<string, unknown>;
+
+const upstream = startUpstream();
+const model = (id: string, kind: string) => ({ id, kind, routes: [{ provider: "up", model: id }] });
+const app = await startTestApp({
+  config: {
+    providers: {
+      up: { kind: "openai", base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
+    },
+    models: [model("embed", "embedding"), model("rank", "rerank"), model("voice", "speech"), model("paint", "image")],
+    guardrails: [
+      { name: "no-stones", check: { kind: "words", words: ["kryptonite"] }, action: "deny" },
+      { name: "pii", on: ["input"], check: { kind: "pii", find: ["email"] }, action: "mask" },
+    ],
+  },
+});
+afterAll(async () => {
+  await app.stop();
+  upstream.stop();
+});
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const ROWS: readonly (readonly [path: string, body: (text: string) => Json, answer: (text: string) => Response])[] = [
+  [
+    "/v1/embeddings",
+    (text) => ({ model: "embed", input: [text, "b"] }),
+    () =>
+      Response.json({
+        object: "list",
+        data: [{ object: "embedding", index: 0, embedding: [1] }],
+        model: "m",
+        usage: { prompt_tokens: 1, total_tokens: 1 },
+      }),
+  ],
+  [
+    "/v1/rerank",
+    (text) => ({ model: "rank", query: text, documents: ["a", text] }),
+    (text) => Response.json({ results: [{ index: 1, relevance_score: 1, document: { text } }] }),
+  ],
+  [
+    "/v1/audio/speech",
+    (text) => ({ model: "voice", input: text, voice: "v" }),
+    () => new Response("sound", { headers: { "content-type": "audio/mpeg" } }),
+  ],
+  [
+    "/v1/images/generations",
+    (text) => ({ model: "paint", prompt: text }),
+    (text) => Response.json({ created: 1, data: [{ b64_json: "AAAA", revised_prompt: text }] }),
+  ],
+];
+
+test.each(ROWS)("%s: values are masked, and restored where the answer repeats them", async (path, body, answer) => {
+  upstream.answer(() => answer("for [EMAIL_1]"));
+  const response = await app.post(path, body("for ada@example.com"));
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  expect(upstream.received[0]?.text).toContain("for [EMAIL_1]");
+  expect(upstream.received[0]?.text).not.toContain("ada@");
+  expect(text).not.toContain("EMAIL_1");
+  expect(response.headers.get("x-sallyport-guardrails")).toMatch(/^pii=masked:/);
+});
+
+test.each(ROWS)("%s: a denied request is not sent", async (path, body, answer) => {
+  upstream.answer(() => answer("x"));
+  const response = await app.post(path, body("Kryptonite"));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    error: { code: "guardrail_denied", details: { guardrail: "no-stones" } },
+  });
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each(ROWS.filter(([path]) => path.includes("images")))(
+  "%s: a denied answer does not leave",
+  async (path, body, answer) => {
+    upstream.answer(() => answer("KRYPTONITE"));
+    const response = await app.post(path, body("x"));
+    expect(response.status).toBe(400);
+    expect((await response.text()).toLowerCase()).not.toContain("kryptonite");
+  },
+);
+
+/** Endpoints whose texts are looked through, by the beginnings of their paths. */
+const COVERED: Readonly<Record<string, string>> = {
+  "/v1/chat/completions": "the stage",
+  "/v1/responses": "the stage",
+  "/v1/messages": "the stage",
+  "/v1/completions": "the stage",
+  "/api/chat": "the stage",
+  "/api/generate": "the stage",
+  "/v1beta": "the stage",
+  "/dashboard/api/playground": "the stage",
+  "/v1/embeddings": "one function for models that do not chat",
+  "/api/embed": "one function for models that do not chat",
+  "/v1/rerank": "one function for models that do not chat",
+  "/v2/rerank": "one function for models that do not chat",
+  "/v1/audio": "one function for models that do not chat",
+  "/v1/images": "one function for models that do not chat",
+};
+/** Those that are not, with the reason. */
+const LISTED: Readonly<Record<string, string>> = {
+  "/v1/passthrough": "Forwarded as it is; the guide says so.",
+};
+
+test("every endpoint that takes a model is covered or listed", () => {
+  const starts = [...Object.keys(COVERED), ...Object.keys(LISTED)];
+  const routes = app
+    .routes()
+    .filter(
+      ({ method, path }) =>
+        method === "POST" && /chat|complet|respons|messages|generat|embed|rerank|audio|images|passthrough/.test(path),
+    );
+  expect(routes.length).toBeGreaterThan(8);
+  const missing = routes.map(({ path }) => path).filter((path) => !starts.some((start) => path.startsWith(start)));
+  expect(missing).toEqual([]);
+});
