@@ -143,7 +143,13 @@ describe.each(CLIENTS)("%s", (path, body) => {
 const PARAMETERS = { temperature: 0.25, top_p: 0.5, presence_penalty: 0.5, frequency_penalty: 0.25, stop: ["x"] };
 type Parameter = keyof typeof PARAMETERS;
 const PARAMETER_NAMES = Object.keys(PARAMETERS) as Parameter[];
-const FORMATS: Readonly<Record<string, { path: string; body: Json; names: Partial<Record<Parameter, string>> }>> = {
+interface Format {
+  path: string;
+  at?(model: string): string;
+  body: Json;
+  names: Partial<Record<Parameter, string>>;
+}
+const FORMATS: Readonly<Record<string, Format>> = {
   chat: {
     path: "/v1/chat/completions",
     body: { messages: TURNS },
@@ -160,10 +166,22 @@ const FORMATS: Readonly<Record<string, { path: string; body: Json; names: Partia
     body: { messages: TURNS, stream: false },
     names: Object.fromEntries(PARAMETER_NAMES.map((name) => [name, `options.${name}`])),
   },
+  gemini: {
+    path: "/v1beta/generateContent",
+    at: (model) => `/v1beta/models/${model}:generateContent`,
+    body: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+    names: {
+      temperature: "generationConfig.temperature",
+      top_p: "generationConfig.topP",
+      presence_penalty: "generationConfig.presencePenalty",
+      frequency_penalty: "generationConfig.frequencyPenalty",
+      stop: "generationConfig.stopSequences",
+    },
+  },
 };
 
 describe.each(Object.keys(FORMATS))("%s clients of other vendors' models", (format) => {
-  const { path, body, names } = FORMATS[format]!;
+  const { path, at = () => path, body, names } = FORMATS[format]!;
 
   test.each(REFUSING.map(({ route, model, refused }) => [`${route}:${model}`, refused] as const))(
     "%s refuses %j",
@@ -172,7 +190,7 @@ describe.each(Object.keys(FORMATS))("%s clients of other vendors' models", (form
         const value = PARAMETERS[parameter];
         const [within, inner] = name.split(".") as [string, string?];
         const said = inner === undefined ? { [name]: value } : { [within]: { [inner]: value } };
-        const answer = await app.post(path, { ...body, model, ...said });
+        const answer = await app.post(at(model), { ...body, model, ...said });
         await answer.text();
         const isTaken = !refused.includes(parameter);
         // The gateway itself ends a translated answer at the stop sequences, so nothing is lost.
