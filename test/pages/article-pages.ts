@@ -135,6 +135,16 @@ export const BLOCKS: readonly ArticleBlock[] = [
     ["The parts are described here", "Upper works", "Lower works"],
   ),
   block(
+    "sentence and a list of two numbered links",
+    `<p>The parts are described here:</p><ul><li><a href="/a">X1 Ropes</a></li><li><a href="/b">X2 Knots</a></li></ul>`,
+    ["The parts are described here", "X1 Ropes", "X2 Knots"],
+  ),
+  block(
+    "heading Next steps and two links",
+    `<h2>Next steps</h2><ul><li>${link("Set up the pump")}</li><li>${link("Test it at sea")}</li></ul>`,
+    ["Next steps", "Set up the pump", "Test it at sea"],
+  ),
+  block(
     "heading and two links",
     `<h2>Further steps</h2><ul><li>${link("Fit the rudder")}</li><li>${link("Paint the hull")}</li></ul>`,
     ["Further steps", "Fit the rudder", "Paint the hull"],

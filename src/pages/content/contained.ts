@@ -43,8 +43,15 @@ export function keepContained(page: JudgedPage): void {
     const verdict =
       parts.reduce((sum, { index, text }) => sum + (unadjusted[index] as number) * text.length, 0) / chars;
     const links = parts.reduce((sum, { linkChars }) => sum + linkChars, 0) / chars;
-    if (verdict >= leastVerdict(element, links)) for (const block of parts) kept.add(block);
+    const before = blocks[(parts[0] as Block).index - 1];
+    const isLedTo = isWhole(element) && before !== undefined && !signed.has(before) && isLeadIn(before, kept);
+    if (isLedTo || verdict >= leastVerdict(element, links)) for (const block of parts) kept.add(block);
   }
+}
+
+/** Whether a kept sentence announces what follows: without it the sentence says nothing. */
+function isLeadIn(before: Block, kept: ReadonlySet<Block>): boolean {
+  return kept.has(before) && headingLevel(before) === 0 && /[:：]$/.test(before.text.trimEnd());
 }
 
 function leastVerdict(element: PageElement, links: number): number {
