@@ -68,7 +68,13 @@ export function startUpstream(
       current = next;
     },
     next: () => new Promise((resolve) => waiting.push(resolve)),
-    stop: () => server.stop(true),
+    async stop() {
+      await server.stop(true);
+      // The file of a test stays in memory, and what it has received would slow down every garbage collection after it.
+      received.length = 0;
+      waiting = [];
+      current = script;
+    },
   };
 }
 
