@@ -31,6 +31,8 @@ function isLookedUp(turn: ChatTurn, wish: CacheWish, mode: "off" | "ask" | "on")
   if (wish.noStore || caller.noStore || text.length > REQUEST_CHARS_MAX) return false;
   const isMeantEqual = mode === "on" && (chat.temperature === 0 || chat.seed !== undefined);
   if (wish.maxAgeMs === undefined && !isMeantEqual) return false;
+  // What may be shortened is masked only when it is sent, so that its key would be made of the values.
+  if (turn.isShortenable === true) return false;
   if ((chat.n ?? 1) > 1 || chat.threadId !== undefined || body["thread"] != null) return false;
   // Only the Responses API stores by default.
   if (body["store"] === true && format.storesAnswers !== true) return false;

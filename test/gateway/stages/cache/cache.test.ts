@@ -328,3 +328,10 @@ test("a stored response that is a hit has an id of its own, which continues", as
   expect((await ask(responses, next)).answer).toBe("Answer 2.");
   expect((await ask(responses, next)).cache).toMatch(/^hit/);
 });
+
+test("a conversation that the gateway may shorten is not looked up", async () => {
+  const created = await app.post("/v1/conversations", {});
+  const { id } = (await created.json()) as { id: string };
+  for (let n = 0; n < 2; n++) expect((await ask(FORMS[2]!, { conversation: id })).cache).toBeNull();
+  for (let n = 0; n < 2; n++) expect((await ask(CHAT, { thread_id: "t" })).cache).toBeNull();
+});
