@@ -6,7 +6,7 @@ import { cheapestChatModel } from "../../catalog/cheapest.ts";
 import type { Catalog, ResolvedModel } from "../../catalog/models.ts";
 import { requireModel, resolveModel } from "../../catalog/resolve.ts";
 import type { Caller } from "../admission/caller.ts";
-import { askModel, type ModelAnswer, type ModelCallDeps, type Prompt } from "./ask.ts";
+import type { ModelAnswer, ModelCallDeps, Prompt } from "./ask.ts";
 
 /** What a web tool may request from a model. */
 export type WebQuestion = Omit<Prompt, "model" | "routes">;
@@ -67,8 +67,10 @@ export function createWebModels(deps: WebModelDeps): FindWebModel {
       id: model.id,
       contextLength: model.contextLength,
       maxOutputTokens: model.maxOutputTokens,
-      ask: (question, signal) =>
-        askModel(deps.ask, { ...question, model, routes }, { payer, timeoutMs: ANSWER_TIMEOUT_MS, stopping: signal }),
+      ask: async (question, stopping) => {
+        const { askModel } = await import("./ask.ts");
+        return askModel(deps.ask, { ...question, model, routes }, { payer, timeoutMs: ANSWER_TIMEOUT_MS, stopping });
+      },
     };
   };
 }

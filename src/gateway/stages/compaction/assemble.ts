@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import type { Flights } from "../../../base/flights.ts";
 import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
 import type { ThreadStore } from "../../../store/work/threads.ts";
-import { askModel, type ModelCallDeps } from "../../inner/ask.ts";
+import type { ModelCallDeps } from "../../inner/ask.ts";
 import { KeptConversations } from "../history/kept-conversations.ts";
 import { GatewayThreads } from "../threads/gateway-threads.ts";
 import { KeptThreads } from "../threads/kept.ts";
@@ -61,7 +61,11 @@ export function createCompaction(deps: CompactionDeps) {
     settings: deps.settings,
     provider: deps.ask.provider,
     model: deps.model,
-    ask: (question, options) => askModel(deps.ask, question, { ...options, stopping: stopping.signal }),
+    ask: async (question, options) => {
+      // Few requests need a summary.
+      const { askModel } = await import("../../inner/ask.ts");
+      return askModel(deps.ask, question, { ...options, stopping: stopping.signal });
+    },
     keepFailed: (error, requestId) => deps.warn("a thread could not be stored", { request_id: requestId, error }),
   });
   return {
