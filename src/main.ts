@@ -1,11 +1,16 @@
 // The program: hands its arguments to the command line.
 
+import { lazily } from "./base/lazily.ts";
 import { COMMIT, VERSION } from "./base/version.ts";
 import { processIo } from "./cli/io.ts";
-import { liftFetchCap, trustAuthorities } from "./cli/restart.ts";
+import { liftFetchCap } from "./cli/restart.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { PDF_PROCESS_WORD } from "./pages/convert/pdf-ceiling.ts";
 
+const authorities = lazily(() => {
+  const { trustAuthorities }: typeof import("./cli/authorities.ts") = require("./cli/authorities.ts");
+  return trustAuthorities;
+});
 const argv = process.argv.slice(2);
 // The program started itself as a process that converts one PDF.
 if (argv[0] === PDF_PROCESS_WORD) await import("./pages/convert/pdf-process.ts");
@@ -13,7 +18,7 @@ liftFetchCap(argv);
 process.exitCode = await runCommandLine(argv, {
   version: `${VERSION} (${COMMIT})`,
   io: processIo(),
-  trust: (file) => trustAuthorities(argv, file),
+  trust: (file) => authorities()(argv, file),
 });
 // A finished command ends the process, whatever timers or sockets it has left open.
 process.exit();

@@ -143,6 +143,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./healthcheck.ts")).healthcheckCommand,
   },
   {
+    name: "service",
+    summary: "have systemd or launchd run the gateway",
+    load: async () => (await import("./service-install.ts")).service,
+  },
+  {
     name: "licenses",
     summary: "print the licences of the program and of the packages inside it",
     load: async () => (await import("./licenses.ts")).licensesCommand,

@@ -1,18 +1,14 @@
 // Some settings of the runtime are variables that it reads before the program runs. A program that needs one replaces itself once
 // with the same program and the variable: the process id stays, and nobody has to configure anything.
 
-import { readFileSync } from "node:fs";
 import { environment } from "../config/load.ts";
 import { namesProxy } from "../config/proxy-variables.ts";
-import { CommandError } from "./failure.ts";
 import { commandName } from "./run.ts";
 
 const CAP_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 /** The maximum that Bun accepts. */
 const CAP = "65336";
 const SERVERS: ReadonlySet<string> = new Set(["serve", "up"]);
-
-const AUTHORITIES_VARIABLE = "NODE_EXTRA_CA_CERTS";
 
 /**
  * Behind a proxy, providers are called by `fetch`. Bun allows 256 concurrent requests per process and silently queues the rest.
@@ -24,23 +20,8 @@ export function liftFetchCap(argv: readonly string[]): void {
   restart(argv, { [CAP_VARIABLE]: CAP });
 }
 
-/** Replaces the process if the authorities of `net.ca_file` are not trusted yet. Throws if the file is unusable. */
-export function trustAuthorities(argv: readonly string[], file: string): void {
-  if (environment()[AUTHORITIES_VARIABLE] === file) return;
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new CommandError(`net.ca_file: ${file} cannot be read (${(error as { code?: string }).code ?? error})`);
-  }
-  if (!text.includes("-----BEGIN CERTIFICATE-----"))
-    throw new CommandError(`net.ca_file: expected PEM certificates in ${file}`);
-  restart(argv, { [AUTHORITIES_VARIABLE]: file });
-  throw new CommandError(`net.ca_file: start the program with ${AUTHORITIES_VARIABLE}=${file} on this system`);
-}
-
-/** Returns only where a process cannot replace itself. */
-function restart(argv: readonly string[], variables: Readonly<Record<string, string>>): void {
+/** Starts the program anew in this process. Returns only where a process cannot replace itself. */
+export function restart(argv: readonly string[], variables: Readonly<Record<string, string>>): void {
   if (typeof process.execve !== "function") return;
   const script = process.argv[1] ?? "";
   // A compiled program runs from a virtual file system; its file is the executable.

@@ -96,7 +96,14 @@ type Running = Awaited<ReturnType<typeof start>>;
 
 /** Serves until SIGTERM or SIGINT, then drains and returns the exit code; a second signal ends immediately. SIGHUP reloads. */
 export async function untilStopped(app: Running, live: LiveConfig, log: Logger): Promise<number> {
-  process.on("SIGHUP", () => reload(app, live, log));
+  const isSupervised = (environment()["NOTIFY_SOCKET"] ?? "") !== "";
+  const tell = isSupervised ? (await import("./notify.ts")).supervisor() : () => undefined;
+  tell("READY=1");
+  process.on("SIGHUP", () => {
+    tell("RELOADING=1");
+    reload(app, live, log);
+    tell("READY=1");
+  });
   // No request may end the process; an error that got this far is a bug and is logged as such.
   process.on("unhandledRejection", (error) => log.error("unhandled rejection", { error }));
   process.on("uncaughtException", (error) => log.error("uncaught exception", { error }));
@@ -110,6 +117,7 @@ export async function untilStopped(app: Running, live: LiveConfig, log: Logger):
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
   });
+  tell("STOPPING=1");
   log.info("stopping: open requests may finish");
   await app.stop(live.get().server.drainTimeoutMs);
   return 0;

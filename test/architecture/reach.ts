@@ -6,7 +6,7 @@ import { type FileMap, importsOf } from "./source.ts";
 /** Files that run outside the tests' process (in a browser, or in a program that a test starts), with tests that run them. */
 export const RUN_ELSEWHERE: readonly (readonly [where: RegExp, tests: readonly string[]])[] = [
   [/^src\/dashboard\/ui\//, ["test/dashboard/browser.test.ts", "test/dashboard/every-page.test.ts"]],
-  [/^src\/(?:main|cli\/(?:io|restart))\.ts$/, ["test/cli/up.test.ts"]],
+  [/^src\/(?:main|cli\/(?:authorities|io|notify|restart))\.ts$/, ["test/cli/up.test.ts", "test/cli/tls.test.ts"]],
 ];
 
 /** The tests of a source file, each with the reason: the closest first, those of its own room before all others. */

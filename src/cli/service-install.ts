@@ -1,0 +1,87 @@
+// `sallyport service …`: has the system's own supervisor run the gateway.
+
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Command, CommandGroup, Context } from "./command.ts";
+import { CommandError } from "./failure.ts";
+import { launchdPlist, type ServicePlan, systemUnit, userUnit } from "./service-files.ts";
+
+interface Service {
+  readonly file: string;
+  readonly text: string;
+  /** The command that starts it. */
+  readonly next: string;
+}
+
+function serviceOf({ flags }: Context): Service {
+  const script = process.argv[1] ?? "";
+  const isCompiled = script.startsWith("/$bunfs/");
+  const program = isCompiled ? [process.execPath] : [process.execPath, script];
+  const home = homedir();
+  const isUser = flags.has("user") || process.platform === "darwin";
+  const plan: ServicePlan = {
+    program,
+    config:
+      flags.text("config") ??
+      (isUser ? join(home, ".config/sallyport/sallyport.yaml") : "/etc/sallyport/sallyport.yaml"),
+    dataDir: flags.text("data-dir") ?? (isUser ? join(home, ".local/share/sallyport") : "/var/lib/sallyport"),
+  };
+  if (process.platform === "darwin") {
+    const file = join(home, "Library/LaunchAgents/io.sallyport.gateway.plist");
+    return { file, text: launchdPlist(plan), next: `launchctl load -w ${file}` };
+  }
+  if (process.platform !== "linux")
+    throw new CommandError(
+      "sallyport service: only for systemd and launchd. On Windows start `sallyport serve` by the Task Scheduler, or by a service wrapper.",
+    );
+  return isUser
+    ? {
+        file: join(home, ".config/systemd/user/sallyport.service"),
+        text: userUnit(plan),
+        next: "systemctl --user daemon-reload && systemctl --user enable --now sallyport",
+      }
+    : {
+        file: "/etc/systemd/system/sallyport.service",
+        text: systemUnit(plan),
+        next: "systemctl daemon-reload && systemctl enable --now sallyport",
+      };
+}
+
+const USER = { name: "user", summary: "for the person who runs the command, not for the machine" };
+
+const show: Command = {
+  summary: "print the file that `service install` would write",
+  examples: ["sallyport service show", "sallyport service show --user"],
+  usage: "[--user]",
+  options: [USER],
+  async run(context) {
+    context.out(serviceOf(context).text);
+    return 0;
+  },
+};
+
+const install: Command = {
+  summary: "write a unit of systemd, or an agent of launchd",
+  examples: ["sallyport service install", "sallyport service install --user --config ~/sallyport.yaml"],
+  usage: "[--user] [--force]",
+  options: [USER, { name: "force", summary: "replace an existing file" }],
+  async run(context) {
+    const { file, text, next } = serviceOf(context);
+    if (existsSync(file) && !context.flags.has("force"))
+      throw new CommandError(`${file} exists: \`sallyport service install --force\` replaces it`);
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    } catch (error) {
+      throw new CommandError(
+        `${file} cannot be written (${(error as { code?: string }).code}): run it as root, or with --user`,
+      );
+    }
+    context.out(`Wrote ${file}. Start it: ${next}\n`);
+    return 0;
+  },
+};
+
+/** `sallyport service`. */
+export const service: CommandGroup = { summary: "run the gateway as a service", verbs: { install, show } };
