@@ -6,6 +6,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
+import { lazily } from "../../base/lazily.ts";
 import { platformSignal } from "../../base/stop-signal.ts";
 import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
@@ -27,7 +28,7 @@ import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { answersView, nativeAnswersView } from "./answers.ts";
 import { measure } from "./budget.ts";
 import { type Decision, type DecisionCost, decide, decisionRefusal, routeOf } from "./decide.ts";
-import { openaiAnswersView, readOpenaiDecisions } from "./openai-shape.ts";
+import type { OpenaiDecisionRequest } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
 /** The caller. */
@@ -146,11 +147,17 @@ const nativeShape: Shape<DecisionRequest> = {
   usage: plainUsage,
 };
 
-const openaiShape: Shape<ReturnType<typeof readOpenaiDecisions>> = {
+/** Few installations use this format, so its code is loaded with its first request. */
+const openaiCode = lazily(() => {
+  const { openaiAnswersView, readOpenaiDecisions }: typeof import("./openai-shape.ts") = require("./openai-shape.ts");
+  return { openaiAnswersView, readOpenaiDecisions };
+});
+
+const openaiShape: Shape<OpenaiDecisionRequest> = {
   path: "/v1/decisions",
-  read: readOpenaiDecisions,
+  read: (body) => openaiCode().readOpenaiDecisions(body),
   tellsRefusals: true,
-  answers: ({ answered }, { asked }) => openaiAnswersView(answered, asked),
+  answers: ({ answered }, { asked }) => openaiCode().openaiAnswersView(answered, asked),
   usage: ({ inputTokens, outputTokens, backend: { cachedTokens = 0, cacheWriteTokens = 0 } = {} }) => ({
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: cacheWriteTokens },
