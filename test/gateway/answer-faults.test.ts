@@ -130,7 +130,7 @@ describe.each([false, true])("stop reasons that are failures, stream %p", (strea
       const before = await failuresOf(dialect);
       const response = await app.post(of.path, { ...of.body({ stream, tools: false }), model: dialect });
       expect(response.status).toBe(status);
-      expect(await response.json()).toMatchObject({ error: { code } });
+      expect(of.refusal(await response.json())).toMatchObject({ code });
       expect((await failuresOf(dialect)) - before).toBe(counts ? 1 : 0);
     }
   });
@@ -160,10 +160,10 @@ test("arguments that cannot be repaired do not count as a failure of the provide
   const calls = [{ id: "c", type: "function", function: { name: "weather", arguments: '{"a": nonsense here }{' } }];
   const choices = [{ index: 0, message: { role: "assistant", tool_calls: calls }, finish_reason: "tool_calls" }];
   up.answer(() => Response.json({ id: "x", choices, usage: { prompt_tokens: 7, completion_tokens: 3 } }));
-  for (const of of CLIENT_FORMATS.filter(({ name }) => name !== "openai-completions")) {
+  for (const of of CLIENT_FORMATS.filter(({ isTextOnly }) => isTextOnly !== true)) {
     const before = await failuresOf("openai-chat");
     const response = await app.post(of.path, { ...of.body({ stream: false, tools: true }), model: "openai-chat" });
-    expect(await response.json()).toMatchObject({ error: { code: "tool_arguments_invalid" } });
+    expect(of.refusal(await response.json())).toMatchObject({ code: "tool_arguments_invalid" });
     expect((await failuresOf("openai-chat")) - before).toBe(0);
     // The cost of the failed answer is counted all the same.
     await app.flushLogs();

@@ -98,11 +98,26 @@ afterAll(async () => {
   blackhole.stop();
 });
 
-const FORMATS = {
-  chat: { path: "/v1/chat/completions", body: {} },
-  messages: { path: "/v1/messages", body: { max_tokens: 100 } },
-} as const;
+interface AskedFormat {
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly streamType: string;
+  /** The error of a request that was refused, and its other members. */
+  error(body: Record<string, unknown>): Record<string, unknown>;
+}
+const error = (body: Record<string, unknown>) => body["error"] as Record<string, unknown>;
+const FORMATS: Readonly<Record<"chat" | "messages" | "ollama", AskedFormat>> = {
+  chat: { path: "/v1/chat/completions", body: {}, streamType: "text/event-stream; charset=utf-8", error },
+  messages: { path: "/v1/messages", body: { max_tokens: 100 }, streamType: "text/event-stream; charset=utf-8", error },
+  ollama: {
+    path: "/api/chat",
+    body: {},
+    streamType: "application/x-ndjson",
+    error: ({ error: message, ...rest }) => ({ ...rest, message }),
+  },
+};
 type FormatName = keyof typeof FORMATS;
+const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
 
 const ask = (format: FormatName, model: string, stream: boolean) =>
   app.post(FORMATS[format].path, { ...FORMATS[format].body, model, messages: MESSAGES, stream });
@@ -114,7 +129,7 @@ async function failuresOf(name: string): Promise<number> {
   return breakers[name]!.failures;
 }
 
-/** The events of an SSE answer, each with its name, if any, and its parsed data. */
+/** The events of a streamed answer, or its lines, each with its name, if any, and its parsed data. */
 async function eventsOf(response: Response): Promise<{ event: string; data: Record<string, unknown> | "[DONE]" }[]> {
   const decoder = new TextDecoder();
   let text = "";
@@ -122,6 +137,10 @@ async function eventsOf(response: Response): Promise<{ event: string; data: Reco
     text += decoder.decode(chunk, { stream: true });
     if (text.includes("words")) content.resolve();
     if (/"(?:stop|end_turn)"/.test(text)) finish.resolve();
+  }
+  if (response.headers.get("content-type")?.includes("ndjson") === true) {
+    const lines = text.split("\n").filter((line) => line !== "");
+    return lines.map((line) => ({ event: "", data: JSON.parse(line) as Record<string, unknown> }));
   }
   return text
     .split("\n\n")
@@ -139,6 +158,7 @@ async function eventsOf(response: Response): Promise<{ event: string; data: Reco
 async function textOf(response: Response, format: FormatName, stream: boolean): Promise<string> {
   if (!stream) {
     const body = (await response.json()) as Record<string, never>;
+    if (format === "ollama") return body["message"]!["content"]!;
     return format === "chat" ? body["choices"]![0]!["message"]!["content"]! : body["content"]![0]!["text"]!;
   }
   let out = "";
@@ -146,14 +166,13 @@ async function textOf(response: Response, format: FormatName, stream: boolean): 
     if (data === "[DONE]") continue;
     expect(data["error"]).toBeUndefined();
     const chat = (data["choices"] as { delta: { content?: string } }[] | undefined)?.[0]?.delta.content;
-    out += chat ?? (data["delta"] as { text?: string } | undefined)?.text ?? "";
+    const line = (data["message"] as { content?: string } | undefined)?.content;
+    out += chat ?? (data["delta"] as { text?: string } | undefined)?.text ?? line ?? "";
   }
   return out;
 }
 
-const CASES = (["chat", "messages"] as const).flatMap((format) =>
-  [false, true].map((stream) => [format, stream] as const),
-);
+const CASES = FORMAT_NAMES.flatMap((format) => [false, true].map((stream) => [format, stream] as const));
 
 describe.each(CASES)("before the first content, %s, stream %p", (format, stream) => {
   test.each(EARLY.map((failure) => [failure.name, failure] as const))("failing: %s", async (_name, failure) => {
@@ -164,11 +183,12 @@ describe.each(CASES)("before the first content, %s, stream %p", (format, stream)
     expect(alone.headers.get("content-type")).toContain("application/json");
     expect(alone.headers.get("x-request-id")).not.toBeNull();
     expect(alone.headers.get("x-ratelimit-remaining")).not.toBeNull();
-    const body = (await alone.json()) as { type?: string; error: Record<string, unknown> };
-    expect(body.error["code"]).toBe(failure.told.code);
-    expect(body.type).toBe(format === "messages" ? "error" : undefined);
+    const body = (await alone.json()) as Record<string, unknown>;
+    const told = FORMATS[format].error(body);
+    expect(told["code"]).toBe(failure.told.code);
+    expect(body["type"]).toBe(format === "messages" ? "error" : undefined);
     if (failure.told.code === "invalid_request") {
-      expect(body.error).toMatchObject({ message: "upstream words", param: "messages" });
+      expect(told).toMatchObject({ message: "upstream words", param: "messages" });
     }
     expect(alone.headers.get("retry-after")).toBe(failure.name.includes("an hour") ? "3600" : null);
     expect(callsOf(name) - callsBefore).toBe(failure.calls);
@@ -199,7 +219,8 @@ describe.each(CASES)("before the first content, %s, stream %p", (format, stream)
     const alone = await ask(format, `${name}.one`, stream);
     const late = lowName === "connecting";
     expect(alone.status).toBe(late ? 504 : 502);
-    expect(await alone.json()).toMatchObject({ error: { code: late ? "provider_timeout" : "provider_unavailable" } });
+    const code = late ? "provider_timeout" : "provider_unavailable";
+    expect(FORMATS[format].error((await alone.json()) as Record<string, unknown>)).toMatchObject({ code });
     expect((await failuresOf(name)) - before).toBe(2);
     const both = await ask(format, `${name}.two`, stream);
     expect(both.status).toBe(200);
@@ -209,7 +230,7 @@ describe.each(CASES)("before the first content, %s, stream %p", (format, stream)
   });
 });
 
-describe.each(["chat", "messages"] as const)("after the first content, %s", (format) => {
+describe.each(FORMAT_NAMES)("after the first content, %s", (format) => {
   test.each(LATE.map((one) => [one.name, one] as const))("failing: %s", async (_name, late) => {
     const name = slug(late.name);
     const [callsBefore, failuresBefore, goodBefore] = [callsOf(name), await failuresOf(name), good.received.length];
@@ -217,22 +238,23 @@ describe.each(["chat", "messages"] as const)("after the first content, %s", (for
     finish = Promise.withResolvers<void>();
     const response = await ask(format, `${name}.two`, true);
     expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(response.headers.get("content-type")).toBe(FORMATS[format].streamType);
     const events = await eventsOf(response);
     const last = events.at(-1)!;
     if (late.whole) {
       if (format === "chat") expect(last.data).toBe("[DONE]");
+      else if (format === "ollama") expect(last.data).toMatchObject({ done: true, done_reason: "stop" });
       else expect(last.event).toBe("message_stop");
       expect(events.some(({ data }) => data !== "[DONE]" && data["error"] !== undefined)).toBe(false);
     } else {
-      expect(last.data).toMatchObject({
-        error: { code: "provider_stream_interrupted", request_id: response.headers.get("x-request-id") },
-      });
+      const told = { code: "provider_stream_interrupted", request_id: response.headers.get("x-request-id") };
+      expect(last.data).toMatchObject({ error: format === "ollama" ? expect.any(String) : told });
       if (format === "messages") expect(last.event).toBe("error");
       const text = JSON.stringify(events);
       expect(text).not.toContain("up-secret");
       expect(text).not.toContain('"finish_reason":"');
       expect(text).not.toContain('"stop_reason":"');
+      expect(text).not.toContain('"done":true');
       expect(events.filter(({ data }) => data === "[DONE]")).toEqual([]);
     }
     // There is never a fallback after the first content.

@@ -34,10 +34,20 @@ const STOPPED: Readonly<Record<string, string>> = {
   "openai-chat": "stop",
   "openai-completions": "stop",
   "anthropic-messages": "stop_sequence",
+  gemini: "STOP",
+  "ollama-chat": "stop",
+  "ollama-generate": "stop",
+};
+/** How formats other than OpenAI's name the sequences. */
+const SEQUENCES: Readonly<Record<string, Json>> = {
+  "anthropic-messages": { stop_sequences: ["END"] },
+  gemini: { generationConfig: { stopSequences: ["END"] } },
+  "ollama-chat": { options: { stop: ["END"] } },
+  "ollama-generate": { options: { stop: ["END"] } },
 };
 
 function asked(format: ClientFormat, stream: boolean): Json {
-  const stop = format.name === "anthropic-messages" ? { stop_sequences: ["END"] } : { stop: ["END"] };
+  const stop = SEQUENCES[format.name] ?? { stop: ["END"] };
   return { ...format.body({ stream, tools: false }), ...stop, model: "m" };
 }
 

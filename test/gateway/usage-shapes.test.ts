@@ -144,7 +144,7 @@ const CELLS: Cell[] = DIALECTS.flatMap((dialect) =>
     [false, true].flatMap((stream) =>
       SHAPES.flatMap((shape, at) =>
         // The legacy format has no calls.
-        of.name === "openai-completions" && shape.said !== undefined ? [] : [{ dialect, of, stream, shape, at }],
+        of.isTextOnly === true && shape.said !== undefined ? [] : [{ dialect, of, stream, shape, at }],
       ),
     ),
   ),
@@ -252,9 +252,7 @@ describe.each(DIALECTS.flatMap((dialect) => CLIENT_FORMATS.map((of) => ({ dialec
 /** All usage objects of a body or of frames. */
 function usageObjects(raw: string): Json[] {
   const found: Json[] = [];
-  const texts = raw.startsWith("{")
-    ? [raw]
-    : raw.split("\n").flatMap((line) => (line.startsWith("data: {") ? [line.slice(6)] : []));
+  const texts = raw.split("\n").flatMap((line) => (/^(?:data: )?\{/.test(line) ? [line.slice(line.indexOf("{"))] : []));
   for (const text of texts) {
     JSON.parse(text, (name, value) => {
       if (name === "usage" && value !== null) found.push(value as Json);

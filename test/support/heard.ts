@@ -20,6 +20,12 @@ export interface Heard {
 export interface ClientFormat {
   name: string;
   path: string;
+  /** It has neither calls of tools nor reasoning. */
+  isTextOnly?: true;
+  /** Its requests name no tools. */
+  noTools?: true;
+  /** Its answers have no ids, its usage has neither cached nor reasoning tokens, and its errors in a stream are a text. */
+  isTerse?: true;
   /** A plain request; with `tools`, if the format has them. */
   body(options: { stream: boolean; tools: boolean }): Json;
   whole(body: Json): Heard;
@@ -27,6 +33,10 @@ export interface ClientFormat {
   streamed(text: string): Heard;
   /** The error with which a stream ended; undefined if it ended without one. */
   failure(text: string): Json | undefined;
+  /** Its errors have no details. */
+  noDetails?: true;
+  /** The error of a request that was refused. */
+  refusal(body: unknown): Json;
 }
 
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -55,7 +65,10 @@ function chatUsage(usage: unknown): Heard["usage"] {
   };
 }
 
+const refusal = (body: unknown) => fields(fields(body)["error"]);
+
 const chat: ClientFormat = {
+  refusal,
   name: "openai-chat",
   path: "/v1/chat/completions",
   body: ({ stream, tools }) => ({
@@ -111,6 +124,7 @@ const chat: ClientFormat = {
 };
 
 const responses: ClientFormat = {
+  refusal,
   name: "openai-responses",
   path: "/v1/responses",
   body: ({ stream, tools }) => ({
@@ -158,6 +172,7 @@ const responses: ClientFormat = {
 };
 
 const messages: ClientFormat = {
+  refusal,
   name: "anthropic-messages",
   path: "/v1/messages",
   body: ({ stream, tools }) => ({
@@ -203,8 +218,11 @@ const messages: ClientFormat = {
 };
 
 const completions: ClientFormat = {
+  refusal,
   name: "openai-completions",
   path: "/v1/completions",
+  isTextOnly: true,
+  noTools: true,
   body: ({ stream }) => ({
     model: "",
     prompt: "How is it?",
@@ -230,6 +248,12 @@ const completions: ClientFormat = {
 };
 
 const gemini: ClientFormat = {
+  noDetails: true,
+  refusal: (body) => {
+    const error = refusal(body);
+    const [info = {}] = list(error["details"]);
+    return { param: null, ...error, details: undefined, code: info["reason"], ...fields(info["metadata"]) };
+  },
   name: "gemini",
   path: "/v1beta/generateContent",
   body: ({ stream, tools }) => ({
@@ -267,12 +291,69 @@ const gemini: ClientFormat = {
     return gemini.whole({ ...chunks.at(-1), candidates: [{ ...last, content: { parts } }] });
   },
   failure(stream) {
-    const error = parsed(stream).at(-1)?.data["error"];
-    if (error === undefined) return undefined;
-    const [info = {}] = list(fields(error)["details"]);
-    return { ...fields(error), code: info["reason"], ...fields(info["metadata"]) };
+    const last = parsed(stream).at(-1)?.data;
+    return last?.["error"] === undefined ? undefined : gemini.refusal(last);
   },
 };
 
+/** The two formats of Ollama's API, whose streams are lines of JSON. */
+function ollama(name: string, path: string, message: (body: Json) => Json, asked: Json): ClientFormat {
+  const lines = (stream: string) =>
+    stream
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as Json);
+  const read = (all: readonly Json[]): Heard => {
+    const heard: Heard = { text: "", reasoning: "", calls: [], stop: undefined, usage: undefined };
+    for (const [at, body] of all.entries()) {
+      if (body["done"] !== (at === all.length - 1)) throw new Error("only the last line is done");
+      const said = message(body);
+      heard.text += text(said["content"] ?? said["response"]);
+      heard.reasoning += text(said["thinking"]);
+      for (const { function: fn } of list(said["tool_calls"]))
+        heard.calls.push({ name: text(fields(fn)["name"]), args: fields(fn)["arguments"] });
+      heard.stop = body["done_reason"];
+      heard.usage = {
+        input: number(body["prompt_eval_count"]),
+        output: number(body["eval_count"]),
+        cached: 0,
+        reasoning: 0,
+      };
+    }
+    return heard;
+  };
+  return {
+    name,
+    path,
+    isTerse: true,
+    noDetails: true,
+    refusal: (body) => ({ param: null, ...fields(body), message: fields(body)["error"] }),
+    body: ({ stream, tools }) => ({
+      model: "",
+      stream,
+      ...asked,
+      ...(tools && name === "ollama-chat"
+        ? { tools: [{ type: "function", function: { name: "weather", parameters: PARAMETERS } }] }
+        : {}),
+    }),
+    whole: (body) => read([body]),
+    streamed: (stream) => read(lines(stream)),
+    failure: (stream) => {
+      const last = lines(stream).at(-1);
+      return last?.["error"] === undefined ? undefined : { message: last["error"] };
+    },
+  };
+}
+
+const ollamaChat = ollama("ollama-chat", "/api/chat", ({ message }) => fields(message), {
+  messages: [{ role: "user", content: "How is it?" }],
+});
+const ollamaGenerate: ClientFormat = {
+  ...ollama("ollama-generate", "/api/generate", (body) => body, { prompt: "How is it?" }),
+  noTools: true,
+};
+
 /** All client formats. */
-export const CLIENT_FORMATS = [chat, responses, messages, completions, gemini];
+export const CLIENT_FORMATS = [chat, responses, messages, completions, gemini, ollamaChat, ollamaGenerate];
+/** Those that tell of an answer's id and of the details of its usage. */
+export const DETAILED_FORMATS = CLIENT_FORMATS.filter(({ isTerse }) => isTerse !== true);
