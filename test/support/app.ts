@@ -99,12 +99,17 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     const { clock = systemClock, peekMs } = options;
     return { live, app: await startApp(live, log, { clock, peekMs, ...hasher }) };
   };
-  let running = await start();
+  let running: Awaited<ReturnType<typeof start>> | undefined = await start();
+  let { url } = running.app;
+  const started = () => {
+    if (running === undefined) throw new Error("The gateway has been stopped.");
+    return running;
+  };
   const call = (path: string, init: CallInit = {}) =>
-    fetch(running.app.url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+    fetch(url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
   return {
     get url() {
-      return running.app.url;
+      return url;
     },
     key,
     accountId,
@@ -120,21 +125,24 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
         headers: { "content-type": "application/json", ...headers },
       }),
     flushLogs: () => log.flush(),
-    routes: () => running.app.routes(),
+    routes: () => started().app.routes(),
     async reconfigure(config) {
       await configure(config);
-      const result = running.live.reload();
+      const result = started().live.reload();
       if (!result.ok) throw new Error(result.problems.join("\n"));
-      running.app.reconfigured();
+      started().app.reconfigured();
     },
     async restart(config = options.config, wanted) {
-      port = wanted === "kept" ? Number(new URL(running.app.url).port) : 0;
-      await running.app.stop(1000);
+      port = wanted === "kept" ? Number(new URL(url).port) : 0;
+      await running?.app.stop(1000);
       await configure(config);
       running = await start();
+      url = running.app.url;
     },
     async stop() {
-      await running.app.stop(1000);
+      await running?.app.stop(1000);
+      // The file of a test stays in memory. The gateway of each would slow down every garbage collection after it.
+      running = undefined;
       await log.flush();
       await own?.drop();
       rmSync(dataDir, { recursive: true, force: true });
