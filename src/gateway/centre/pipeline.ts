@@ -12,7 +12,6 @@ import { exchangeOf } from "../../http/exchange.ts";
 import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { answerMade } from "./made.ts";
 import { answerAll } from "./spread.ts";
 import { type Answer, HTTP_CLIENT } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
@@ -61,6 +60,10 @@ async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
   const walked = prepared(deps.stages[turn.origin], turn);
   const ready = walked instanceof Promise ? await walked : walked;
-  if (ready.made !== undefined && ready.turn.isHeard !== true) return answerMade(deps, request, ready, ready.made);
+  if (ready.made !== undefined && ready.turn.isHeard !== true) {
+    // Few answers are made by a stage.
+    const { answerMade } = await import("./made.ts");
+    return answerMade(deps, request, ready, ready.made);
+  }
   return turn.chat.stream ? answerStreaming(deps, request, ready) : answerWhole(deps, request, ready);
 }
