@@ -1,7 +1,7 @@
 // The packages that are inside the program, as the bundler sees them, with their licences.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 
@@ -24,8 +24,9 @@ export async function packagesInside(entrypoints: readonly string[]): Promise<In
   const folders = new Set<string>();
   for (const { entrypoints: from, target } of bundles) {
     const built = await Bun.build({ entrypoints: [...from], target, format: "esm", splitting: true, metafile: true });
+    // The paths are relative to the working directory.
     for (const path of Object.keys(built.metafile?.inputs ?? {})) {
-      if (path.includes("node_modules/")) folders.add(packageFolder(join(root, path)));
+      if (path.includes("node_modules/")) folders.add(packageFolder(resolve(path)));
     }
   }
   if (folders.size === 0) throw new Error("The bundler named no package: look at scripts/release/packages.ts");
