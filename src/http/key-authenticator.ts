@@ -87,8 +87,10 @@ function live<C extends Expiring>(caller: C | undefined, nowMs: number): C {
   return caller;
 }
 
-/** Refuses a key in an address, which logs and proxies would keep. Clients of some services send it there. */
-function refuseKeyInAddress({ url }: Request): void {
+/** Refuses a key in the address of a service whose clients may send it there, where logs and proxies would keep it. */
+function refuseKeyInAddress(request: Request): void {
+  if (maybeExchangeOf(request)?.alias?.keyHeader === undefined) return;
+  const { url } = request;
   const at = url.indexOf("?");
   if (at < 0 || !new URLSearchParams(url.slice(at)).get("key")?.startsWith("sk-")) return;
   const message =
