@@ -20,6 +20,7 @@ const TABLES: readonly (readonly [path: string, parameter: Line, reasoning: Line
   table("src/wire/messages/fields.ts", weight("weight_of_toys"), toy("output_config.toy")),
   table("src/wire/completions/fields.ts", weight("toy_weight"), "toy: false"),
   table("src/wire/ollama/fields.ts", weight("options.toy_weight"), "toy: false"),
+  table("src/wire/gemini/fields.ts", weight("generationConfig.toyWeight"), "toy: false"),
 ];
 
 function table(path: string, parameter: string, reasoning: string): [string, Line, Line] {
@@ -54,7 +55,10 @@ import { WIRE_FORMATS } from "./src/wire/index.ts";
 const described = WIRE_FORMATS.map(({ path }) => {
   const { properties } = ENDPOINTS.find((one) => one.method === "POST" && one.path === path).body.schema;
   const { type, minimum, maximum, description } =
-    properties.toy_weight ?? properties.weight_of_toys ?? properties.options.properties.toy_weight;
+    properties.toy_weight ??
+    properties.weight_of_toys ??
+    properties.options?.properties.toy_weight ??
+    properties.generationConfig.properties.toyWeight;
   const { toy } = (properties.reasoning ?? properties.output_config)?.properties ?? {};
   return [type, minimum, maximum, description, toy?.description];
 });
@@ -141,7 +145,7 @@ describe("a parameter in one line for each table", () => {
       const weight = ["integer", 0, 8, "The weight of a toy."];
       expect(JSON.parse(text)).toEqual([
         ...Array.from({ length: 3 }, () => [...weight, "A toy."]),
-        ...Array.from({ length: 3 }, () => [...weight, null]),
+        ...Array.from({ length: 4 }, () => [...weight, null]),
       ]);
     },
     TIMEOUT_MS,

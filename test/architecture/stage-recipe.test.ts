@@ -29,10 +29,10 @@ test("guardrails, a cache and tools are one folder and one line in the list each
   const after = await readFiles(copy.dir, ["src"]);
   const touched = [...after].filter(([path, text]) => before.get(path) !== text).map(([path]) => path);
   expect(touched.sort()).toEqual([
-    "src/gateway/stages/cache/stage.ts",
     "src/gateway/stages/check/stage.ts",
     "src/gateway/stages/index.ts",
     "src/gateway/stages/mask/stage.ts",
+    "src/gateway/stages/repeats/stage.ts",
     "src/gateway/stages/tools/stage.ts",
   ]);
   const rules = RULES.filter(

@@ -59,7 +59,7 @@ const ANSWERS_MAX = 100;
 const answers = new Map<string, readonly ChatEvent[]>();
 
 /** The stage. */
-export const cacheStage: Stage = { name: "cache", open: ({ chat }) => (chat.temperature === 0 ? runOf() : undefined) };
+export const repeatsStage: Stage = { name: "repeats", open: ({ chat }) => (chat.temperature === 0 ? runOf() : undefined) };
 
 function runOf(): StageRun {
   let key = "";
@@ -172,4 +172,4 @@ function hiding(): Hearing {
 `;
 
 /** The stages by name, in the order of the list. */
-export const TOYS: Readonly<Record<string, string>> = { tools: TOOLS, check: CHECK, mask: MASK, cache: CACHE };
+export const TOYS: Readonly<Record<string, string>> = { tools: TOOLS, check: CHECK, mask: MASK, repeats: CACHE };

@@ -77,20 +77,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   let port = 0;
   const load = () => loadConfig({ file, dataDir, host: "127.0.0.1", port, env: {} });
   const logs: Record<string, unknown>[] = [];
-  const log = createLogger({
-    level: "debug",
-    format: "json",
-    clock: systemClock,
-    secrets: [],
-    write: (text) => {
-      for (const line of text.split("\n")) {
-        if (line === "") continue;
-        const fields = JSON.parse(line) as Record<string, unknown>;
-        noteAnswer(fields);
-        logs.push(fields);
-      }
-    },
-  });
+  const log = logInto(logs);
   const hasher = options.hasher === undefined ? {} : { hasher: options.hasher };
   const start = async () => {
     const loaded = load();
@@ -148,6 +135,24 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A log whose lines are put into a list. */
+function logInto(logs: Record<string, unknown>[]) {
+  return createLogger({
+    level: "debug",
+    format: "json",
+    clock: systemClock,
+    secrets: [],
+    write: (text) => {
+      for (const line of text.split("\n")) {
+        if (line === "") continue;
+        const fields = JSON.parse(line) as Record<string, unknown>;
+        noteAnswer(fields);
+        logs.push(fields);
+      }
+    },
+  });
 }
 
 function urlOf(config: Record<string, unknown> = {}): string {

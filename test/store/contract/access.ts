@@ -22,6 +22,7 @@ const keys: Contract<"keys"> = {
       });
       expect(await verbs.keys.findLiveKey(sha256Hex(key))).toEqual({
         keyId: id,
+        name: "k",
         accountId,
         rpm: 7,
         expiresAtMs: null,

@@ -128,7 +128,8 @@ const STOPS: Readonly<Record<string, unknown>> = {
   "openai-responses": "incomplete",
   "anthropic-messages": "refusal",
   gemini: "SAFETY",
-  ollama: "stop",
+  "ollama-chat": "stop",
+  "ollama-generate": "stop",
 };
 
 test.each(ROWS)("a denied answer ends before it: %s over %s, stream %p", async (_format, dialect, stream, format) => {
