@@ -66,6 +66,8 @@ ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
 WatchdogSec=60
+# The start after an update copies and upgrades the database.
+TimeoutStartSec=1h
 # Open streams may finish: longer than server.drain_timeout.
 TimeoutStopSec=45
 ${own.join("\n")}
@@ -75,10 +77,15 @@ WantedBy=multi-user.target
 `;
 }
 
-/** A word of a command line: quoted where it must be, with the characters doubled that systemd would replace. */
+/**
+ * A word of a command line: quoted where it must be, with the characters doubled that systemd would replace. A line break in it does
+ * not end the line.
+ */
 function unitWord(word: string): string {
   const plain = word.replaceAll("%", "%%").replaceAll("$", "$$$$");
-  return /^[\w%$@:,./+=-]+$/.test(plain) ? plain : `"${plain.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  if (/^[\w%$@:,./+=-]+$/.test(plain)) return plain;
+  const quoted = plain.replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  return `"${quoted.replaceAll(/\p{Cc}/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`)}"`;
 }
 
 /** An agent of launchd. */

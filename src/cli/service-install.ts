@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { launchdPlist, type ServicePlan, systemUnit, userUnit } from "./service-files.ts";
@@ -20,12 +20,14 @@ function serviceOf({ flags }: Context): Service {
   const program = isCompiled ? [process.execPath] : [process.execPath, script];
   const home = homedir();
   const isUser = flags.has("user") || process.platform === "darwin";
+  // The supervisor starts the gateway in another folder than the one in which this command runs.
   const plan: ServicePlan = {
     program,
-    config:
+    config: resolve(
       flags.text("config") ??
-      (isUser ? join(home, ".config/sallyport/sallyport.yaml") : "/etc/sallyport/sallyport.yaml"),
-    dataDir: flags.text("data-dir") ?? (isUser ? join(home, ".local/share/sallyport") : "/var/lib/sallyport"),
+        (isUser ? join(home, ".config/sallyport/sallyport.yaml") : "/etc/sallyport/sallyport.yaml"),
+    ),
+    dataDir: resolve(flags.text("data-dir") ?? (isUser ? join(home, ".local/share/sallyport") : "/var/lib/sallyport")),
   };
   if (process.platform === "darwin") {
     const file = join(home, "Library/LaunchAgents/io.sallyport.gateway.plist");

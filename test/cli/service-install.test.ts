@@ -36,6 +36,16 @@ test.skipIf(!hasAnalyzer)("the system unit's exposure is at most 2.0", () => {
   expect([exitCode, /Overall exposure level.*: ([\d.]+)/.exec(said)?.[1]]).toEqual([0, expect.any(String)]);
 });
 
+test("a path cannot add a line to a unit", () => {
+  const text = systemUnit({ ...plan, config: '/etc/a\nExecStartPre=/bin/evil "b".yaml' });
+  expect(text).toContain('--config "/etc/a\\x0aExecStartPre=/bin/evil \\"b\\".yaml" --data-dir');
+  expect(text.split("\n").filter((line) => line.startsWith("Exec")).length).toBe(2);
+});
+
+test("the upgrade of a large database is not taken for a start that hangs", () => {
+  for (const text of [systemUnit(plan), userUnit(plan)]) expect(text).toContain("\nTimeoutStartSec=1h\n");
+});
+
 test("a word of the agent is escaped", () => {
   expect(launchdPlist({ ...plan, config: "/a&b" })).toContain("    <string>/a&amp;b</string>\n");
 });
@@ -93,5 +103,7 @@ test("a user's unit is written once, and replaced only when that is asked for", 
   expect(run()).toMatchObject({ exitCode: 0, said: expect.stringContaining(`Wrote ${file}.`) });
   expect(readFileSync(file, "utf8")).toContain("WantedBy=default.target");
   expect(run()).toMatchObject({ exitCode: 1, said: expect.stringContaining("exists") });
-  expect(run("--force").exitCode).toBe(0);
+  expect(run("--force", "--config", "my.yaml", "--data-dir", "./data").exitCode).toBe(0);
+  const text = readFileSync(file, "utf8");
+  expect(text).toContain(` serve --config ${join(home, "my.yaml")} --data-dir ${join(home, "data")}\n`);
 });
