@@ -65,7 +65,8 @@ case $(uname -m) in
   *) fail "there is no program for $(uname -m)" ;;
 esac
 libc=
-if [ "$system" = linux ] && ! ls /lib*/ld-linux-* /lib/*-linux-gnu*/ld-linux-* >/dev/null 2>&1; then
+# One place at a time: `ls` fails if there is nothing in one of several.
+if [ "$system" = linux ] && ! { ls /lib*/ld-linux-* || ls /lib/*-linux-gnu*/ld-linux-*; } >/dev/null 2>&1; then
   ls /lib/ld-musl-* >/dev/null 2>&1 && libc=-musl
 fi
 # There is only one of each other kind.

@@ -1,7 +1,7 @@
 // The installer against a release on a local server: what it installs, and what it refuses.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cycloneDx } from "../../scripts/release/bill-of-materials.ts";
@@ -39,9 +39,11 @@ function writeSums(): void {
   files.set("SHA256SUMS", archives.map(([name, file]) => `${sum(file)}  ${name}\n`).join(""));
 }
 
-async function install(...args: string[]) {
+const install = (...args: string[]) => installWith(process.env["PATH"] ?? "", ...args);
+
+async function installWith(path: string, ...args: string[]) {
   const child = Bun.spawn(["sh", SCRIPT, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: home },
+    env: { PATH: path, HOME: home },
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -63,6 +65,19 @@ test("installs into a prefix, says what is next, and removes only the program", 
   expect((await install("--uninstall", "--prefix", prefix)).code).toBe(0);
   expect(existsSync(program)).toBe(false);
   expect((await install("--uninstall", "--prefix", prefix)).code).toBe(1);
+});
+
+test.skipIf(process.platform !== "linux")("a system with both C libraries takes the usual program", async () => {
+  writeSums();
+  const bin = join(home, "commands");
+  mkdirSync(bin);
+  // As where the loader is in /lib64 alone.
+  const ls = "#!/bin/sh\nfor one; do case $one in /lib/*-linux-gnu*) exit 2 ;; esac; done\n";
+  writeFileSync(join(bin, "ls"), ls, { mode: 0o755 });
+  const path = `${bin}:${process.env["PATH"]}`;
+  const { code, out } = await installWith(path, "--from", server.url.href, "--prefix", join(home, "both"));
+  expect(code).toBe(0);
+  expect(out).toMatch(/Downloading sallyport-9\.9\.9-linux-\w+\.tar\.gz\n/);
 });
 
 const from = () => ["--from", server.url.href];
