@@ -96,14 +96,17 @@ class CacheRun implements StageRun {
     const { noCache } = this.#wish;
     const underWay = cache.underWay(kept.key);
     if (underWay !== undefined) return noCache ? undefined : underWay;
-    const flight = cache.begin(kept.key);
+    // A request of several models or prompts waits for others while its earlier parts are not over: nobody waits for it, as two of
+    // them could wait for each other, or one for itself.
+    const isPart = turn.routing !== undefined || turn.format.prompts !== undefined;
+    const flight = isPart ? undefined : cache.begin(kept.key);
     this.#flight = flight;
     // However the request ends, nobody waits for it any longer.
-    turn.exchange.atEnd(() => flight.end(undefined));
+    if (flight !== undefined) turn.exchange.atEnd(() => flight.end(undefined));
     if (noCache) return undefined;
     const found = await cache.find(kept);
     if (found === undefined || !isYoungEnough(found, this.#wish, clock.now())) return undefined;
-    flight.end(found);
+    flight?.end(found);
     return found;
   }
 

@@ -236,6 +236,18 @@ test("if the first fails, each of those that wait goes on alone", async () => {
   expect(asked).toBe(2);
 });
 
+test("parts of one request do not wait for each other", async () => {
+  const cut = () => chatAnswer({ content: "Answer" }, { finish: "length", extra: { usage: USAGE } });
+  upstream.answer(cut);
+  const prompts = await app.post("/v1/completions", { model: "m", prompt: ["Hello", "Hello"], temperature: 0 });
+  expect(prompts.status).toBe(200);
+  expect(await prompts.json()).toMatchObject({ choices: [{ index: 0 }, { index: 1 }] });
+  // The first fails, and the other name is of the same model.
+  upstream.answer(() => Response.json({ error: { message: "no" } }, { status: 404 }));
+  const models = await app.post(CHAT.path, { model: "m", ...CHAT.body("Hello"), models: ["m-also"] });
+  expect(models.status).toBeGreaterThanOrEqual(400);
+});
+
 test("an account never gets the answer of another, a key that of another only if it may", async () => {
   const store = await app.openStore();
   const other = await accountStore(store).createAccount({
