@@ -85,9 +85,13 @@ export function byOrigin(lines: readonly StageLine[]): StagesByOrigin {
 }
 
 /** Creates the stages for requests that are not answered: their content, and for a provider's count, what it can read of it. */
-export function createCountingStages(deps: Parameters<typeof createContentStages>[0] & ReasoningDeps) {
+export function createCountingStages(
+  deps: Parameters<typeof createContentStages>[0] & ReasoningDeps & Pick<StageDeps, "guards">,
+) {
   const contentStages = createContentStages({ ...deps, onlyReads: true });
-  return { contentStages, countedStages: [...contentStages, createReasoningStage(deps)] };
+  // A provider that counts a text gets it.
+  const guardedStages = [...contentStages, createGuardrailsStage(deps.guards)];
+  return { contentStages, guardedStages, countedStages: [...guardedStages, createReasoningStage(deps)] };
 }
 
 /** Creates the stages that complete the content of a request. */

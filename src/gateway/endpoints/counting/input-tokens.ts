@@ -27,8 +27,8 @@ type InputTokensDeps = Pick<
   "admit" | "bodyLimits" | "catalog" | "isDecisionModel" | "provider" | "scrub" | "clock"
 > & {
   allowance: CountingAllowance;
-  /** The stages that complete the content of a request. */
-  contentStages: readonly Stage[];
+  /** The stages that complete the content of a request, and say what of it may be sent. */
+  guardedStages: readonly Stage[];
 };
 
 /** Creates the handler. */
@@ -45,7 +45,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     const asked = { ...read, routing: undefined, reservation: undefined };
     const turn = turnOf(deps, asked, format.decode(body, options), options);
     exchange.headers["x-sallyport-model"] = encodeURI(turn.model.id);
-    const { chat, members, routes } = (await prepared(deps.contentStages, turn)).turn;
+    const { chat, members, routes } = (await prepared(deps.guardedStages, turn)).turn;
     const counted = async () => answered(await promptTokens(chat));
     const [route] = orderRoutes(routes, { random: () => 0 });
     const provider = route === undefined ? undefined : deps.provider(route.provider);

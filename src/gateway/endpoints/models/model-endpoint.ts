@@ -86,7 +86,7 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
 function guardedRequest(guarded: GuardedCall, sent: Sent): Sent {
   if (sent.upload !== undefined) {
     // Something could leave in two pieces, each of which is harmless.
-    if (guarded.guardsOutput && sent.body["stream"] === "true") {
+    if (guarded.guardsOutput && /^(?:true|1)$/i.test(String(sent.body["stream"]))) {
       throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
         param: "stream",
       });

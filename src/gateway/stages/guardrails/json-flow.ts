@@ -3,10 +3,11 @@
 
 import type { TextFlow } from "./scan.ts";
 
-const NUMBER = /[\d.eE+-]/;
+/** What stands in no string: numbers, and in what is no JSON, anything. */
+const BARE = /[^\s"{}[\],:]/;
 const SIMPLE: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** Leads each string and number of a JSON text through a flow of its own. A text that is no JSON goes through as far as it is read. */
+/** Leads each string and number of a JSON text through a flow of its own. What stands outside of strings is text too. */
 export class JsonFlow implements TextFlow {
   readonly #create: () => TextFlow;
   #string: TextFlow | undefined;
@@ -30,7 +31,7 @@ export class JsonFlow implements TextFlow {
         continue;
       }
       const char = text[at++]!;
-      if (NUMBER.test(char)) {
+      if (BARE.test(char)) {
         this.#number += char;
         continue;
       }

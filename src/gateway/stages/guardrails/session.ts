@@ -36,6 +36,7 @@ export class GuardSession {
   readonly #counts = new Map<string, Count>();
   /** What a text of the request became: the history is the same in all its forms. */
   readonly #mapped = new Map<string, string>();
+  readonly #mappedJson = new Map<string, string>();
   readonly #leftOut = new Set<string>();
   #unread = 0;
   readonly #taken = new Map<string, number>();
@@ -56,8 +57,8 @@ export class GuardSession {
       mapTexts(value, { text: reserve, json: reserve, unread: () => undefined, leftOut: () => undefined });
     }
     const map: TextMap = {
-      text: (text) => this.#once(text, () => scanned(this.#flow("input"), text)),
-      json: (text) => this.#once(`json ${text}`, () => this.#json(text)),
+      text: (text) => once(this.#mapped, text, () => scanned(this.#flow("input"), text)),
+      json: (text) => once(this.#mappedJson, text, () => this.#json(text)),
       unread: () => void this.#unread++,
       leftOut: (kind) => void this.#leftOut.add(kind),
     };
@@ -148,15 +149,6 @@ export class GuardSession {
     return this.#guardrails.some(({ on }) => on.includes(side));
   }
 
-  #once(key: string, make: () => string): string {
-    let made = this.#mapped.get(key);
-    if (made === undefined) {
-      made = make();
-      this.#mapped.set(key, made);
-    }
-    return made;
-  }
-
   /** Escapes are written anew only where something was changed, so that an equal history stays equal. */
   #json(text: string): string {
     let isChanged = false;
@@ -239,6 +231,15 @@ export class GuardSession {
     }
     return count;
   }
+}
+
+function once(known: Map<string, string>, text: string, make: () => string): string {
+  let made = known.get(text);
+  if (made === undefined) {
+    made = make();
+    known.set(text, made);
+  }
+  return made;
 }
 
 /** One way through several. */

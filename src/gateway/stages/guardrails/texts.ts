@@ -29,10 +29,12 @@ const UNREADABLE: ReadonlySet<string> = new Set([
 /** Members in which an object has names of the client's own. */
 const FREE: ReadonlySet<string> = new Set(["input", "arguments", "metadata", "args", "response"]);
 const DEPTH_MAX = 200;
+/** Bytes as a URL. What only begins like one is a text. */
+const DATA_URL = /^data:[\w.+/-]{0,100}(?:;[\w.+=-]{1,100}){0,5};base64,[\w+/=-]*$/;
 
 /** The value with its texts changed; the same value if none is. */
 export function mapTexts(value: unknown, map: TextMap, depth = 0): unknown {
-  if (typeof value === "string") return value.startsWith("data:") ? unread(value, map) : map.text(value);
+  if (typeof value === "string") return DATA_URL.test(value) ? unread(value, map) : map.text(value);
   if (depth > DEPTH_MAX) throw new RangeError("nested too deeply");
   if (Array.isArray(value)) return mapList(value, map, depth);
   return isRecord(value) ? mapMembers(value, map, depth) : value;
@@ -72,7 +74,8 @@ function mapMember(
   if (UNREADABLE.has(name)) return value == null ? value : unread(value, map);
   // A source of plain text has it where others have bytes.
   if (name === "data" && typeof value === "string" && record["type"] !== "text") return unread(value, map);
-  if (MARKS.has(name)) return value;
+  // Schemas have objects under such names, and properties that are called so.
+  if (MARKS.has(name) && !isRecord(value)) return value;
   if (name === "arguments" && typeof value === "string" && record["kind"] !== "custom") return map.json(value);
   if (FREE.has(name) && isRecord(value)) return mapFree(value, map, depth + 1);
   return mapTexts(value, map, depth + 1);

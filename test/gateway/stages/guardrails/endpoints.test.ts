@@ -9,12 +9,18 @@ type Json = Record<string, unknown>;
 
 const upstream = startUpstream();
 const model = (id: string, kind: string) => ({ id, kind, routes: [{ provider: "up", model: id }] });
+const counting = (kind: string) => ({ kind, base_url: upstream.baseUrl, api_key: "k", discover: false });
 const app = await startTestApp({
   config: {
     providers: {
+      messages: counting("anthropic"),
+      responses: counting("openai-responses"),
       up: { kind: "openai", base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
     },
-    models: [model("embed", "embedding"), model("rank", "rerank"), model("voice", "speech"), model("paint", "image")],
+    models: [
+      ...[model("embed", "embedding"), model("rank", "rerank"), model("voice", "speech"), model("paint", "image")],
+      ...["messages", "responses"].map((id) => ({ id, routes: [{ provider: id, model: "up-model" }] })),
+    ],
     guardrails: [
       { name: "no-stones", check: { kind: "words", words: ["kryptonite"] }, action: "deny" },
       { name: "pii", on: ["input"], check: { kind: "pii", find: ["email"] }, action: "mask" },
@@ -88,6 +94,19 @@ test.each(ROWS.filter(([path]) => path.includes("images")))(
     expect((await response.text()).toLowerCase()).not.toContain("kryptonite");
   },
 );
+
+const COUNTS: readonly (readonly [path: string, body: (text: string) => Json])[] = [
+  ["/v1/messages/count_tokens", (text) => ({ model: "messages", messages: [{ role: "user", content: text }] })],
+  ["/v1/responses/input_tokens", (text) => ({ model: "responses", input: text })],
+];
+
+test.each(COUNTS)("%s: a provider counts what may be sent", async (path, body) => {
+  upstream.answer(() => Response.json({ object: "response.input_tokens", input_tokens: 7 }));
+  expect((await app.post(path, body("for ada@example.com"))).status).toBe(200);
+  expect(upstream.received[0]?.text).toContain("for [EMAIL_1]");
+  expect((await app.post(path, body("kryptonite"))).status).toBe(400);
+  expect(upstream.received).toHaveLength(1);
+});
 
 /** Endpoints whose texts are looked through, by the beginnings of their paths. */
 const COVERED: Readonly<Record<string, string>> = {

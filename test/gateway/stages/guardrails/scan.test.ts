@@ -9,6 +9,7 @@ import { wordsCheck } from "../../../../src/gateway/stages/guardrails/checks/wor
 import { JsonFlow } from "../../../../src/gateway/stages/guardrails/json-flow.ts";
 import { Placeholders } from "../../../../src/gateway/stages/guardrails/placeholders.ts";
 import { Scan, scanned, type TextFlow } from "../../../../src/gateway/stages/guardrails/scan.ts";
+import { mapTexts } from "../../../../src/gateway/stages/guardrails/texts.ts";
 
 const PII = Object.values(PII_CHECKS).flat();
 const mark = (_: string, label: string) => `<${label}>`;
@@ -96,6 +97,39 @@ test("what was written becomes the value again, and nothing else", () => {
 test("values in JSON are found behind escapes, and it stays JSON", () => {
   const [, create, [text = ""] = []] = FLOWS.find(([name]) => name === "json")!;
   expect(JSON.parse(scanned(create(), text))).toEqual({ to: "\n<EMAIL>", n: "<CARD>", s: 'a@b "<EMAIL>"', u: "😀" });
+});
+
+test.each([
+  ["{to: ada@example.com}", '{to: "<EMAIL>"}'],
+  ["ada@example.com", '"<EMAIL>"'],
+  ["[true,null,-1.5e3]", "[true,null,-1.5e3]"],
+])("what stands outside of the strings of a JSON text is looked through: %s", (text, expected) => {
+  expect(scanned(new JsonFlow(() => new Scan(PII, mark)), text)).toBe(expected);
+});
+
+const BYTES = "data:image/png;base64,iVBORw0KGgo=";
+const READ: readonly (readonly [name: string, value: unknown, texts: readonly string[]])[] = [
+  ["a text that only begins like a URL of bytes", { content: "data: ada" }, ["data: ada"]],
+  ["a URL of text", { content: "data:,ada" }, ["data:,ada"]],
+  ["bytes", { url: BYTES }, []],
+  ["bytes with a text behind them", { content: `${BYTES} ada` }, [`${BYTES} ada`]],
+  ["a schema under a name of marks", { format: { type: "json_schema", description: "ada" } }, ["ada"]],
+  [
+    "properties with names of marks",
+    { name: { type: "string", description: "ada" }, id: { default: "bob" } },
+    ["ada", "bob"],
+  ],
+  ["marks", { type: "text", role: "user", required: ["a"], cache_control: { type: "ephemeral", ttl: "5m" } }, []],
+];
+
+test.each(READ)("of a request is read: %s", (_name, value, texts) => {
+  const read: string[] = [];
+  const note = (text: string) => {
+    read.push(text);
+    return text;
+  };
+  mapTexts(value, { text: note, json: note, unread: () => undefined, leftOut: () => undefined });
+  expect(read).toEqual([...texts]);
 });
 
 function inParts(flow: TextFlow, parts: readonly string[]): { text: string; held: number } {
