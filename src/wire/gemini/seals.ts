@@ -33,13 +33,12 @@ export function fromSignature(signature: string): Carried | undefined {
 export function openContents(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
-  const contents: readonly unknown[] = Array.isArray(body["contents"]) ? body["contents"] : [];
-  contents.forEach((content, i) => {
-    if (!isRecord(content) || !Array.isArray(content["parts"])) return;
-    content["parts"].forEach((part: unknown, j: number) => {
+  for (const [content, at] of placed(body["contents"], ["contents"])) {
+    if (!isRecord(content)) continue;
+    for (const [part, where] of placed(content["parts"], [...at, "parts"])) {
       const signature = isRecord(part) ? part["thoughtSignature"] : undefined;
-      if (typeof signature !== "string") return;
-      const path = ["contents", i, "parts", j, "thoughtSignature"];
+      if (typeof signature !== "string") continue;
+      const path = [...where, "thoughtSignature"];
       const carried = fromSignature(signature);
       const value = carried === undefined ? signature : carried.signature;
       const seal = carried ?? { origin: GEMINI_ORIGIN };
@@ -47,7 +46,14 @@ export function openContents(body: Fields, reader: SealReader): OpenedSeals {
         edits.push({ path });
         removed = true;
       } else if (value !== signature) edits.push({ path, value });
-    });
-  });
+    }
+  }
   return { edits, removed };
+}
+
+type Path = JsonEdit["path"];
+
+/** The elements of a list, or the value that stands in place of a list, each with its path. */
+function placed(value: unknown, path: Path): (readonly [value: unknown, path: Path])[] {
+  return Array.isArray(value) ? value.map((one: unknown, i) => [one, [...path, i]] as const) : [[value, path]];
 }
