@@ -1,5 +1,7 @@
 // Why a file or folder cannot be written, in words for the person who named it.
 
+import { entryOf } from "./json-object.ts";
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
   ENOTDIR: "a part of its path is no folder",
@@ -14,6 +16,6 @@ const REASONS: Readonly<Record<string, string>> = {
 /** The reason, without the names of temporary files; the error's own message where it is another. */
 export function unwritable(error: unknown): string {
   const { code } = error as { code?: unknown };
-  const reason = typeof code === "string" && Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
+  const reason = typeof code === "string" ? entryOf(REASONS, code) : undefined;
   return reason ?? (error instanceof Error ? error.message : String(error));
 }

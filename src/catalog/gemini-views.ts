@@ -1,5 +1,6 @@
 // The models in the form of Gemini's API.
 
+import { entryOf } from "../base/json-object.ts";
 import { asShown, type CatalogModel } from "./models.ts";
 
 /** What can be asked of the kinds of models that this protocol has. */
@@ -27,7 +28,7 @@ export function geminiModel(given: CatalogModel) {
     description: description,
     inputTokenLimit: contextLength,
     outputTokenLimit: kind === "embedding" ? 1 : maxOutputTokens,
-    supportedGenerationMethods: METHODS[kind] ?? [],
+    supportedGenerationMethods: entryOf(METHODS, kind) ?? [],
     ...(kind === "chat" ? { thinking: supportsReasoning } : {}),
   };
 }

@@ -144,7 +144,8 @@ function undocumented({ method, path }: { method: string; path: string }, status
   // Errors of the MCP protocol have numbers.
   if (path === "/mcp" && text.startsWith('{"jsonrpc":"2.0"')) return [];
   looked++;
-  const [, code = ""] = /"code":"(\w+)"/.exec(text) ?? [];
+  // Google's envelope has the code as the reason in its details.
+  const [, code = ""] = /"(?:code|reason)":"(\w+)"/.exec(text) ?? [];
   // These errors come from the router, for any endpoint, because a parameter may lead to another path.
   if (code === "route_not_found" || code === "method_not_allowed") return [];
   const codes: readonly string[] = errorsOf(endpoint, PATHS.isClosable(path)).get(status) ?? [];

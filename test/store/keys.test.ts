@@ -51,6 +51,7 @@ test("a live key brings its limits and its account's plan", async () => {
   const { id, key } = await make({ rpm: 7, budgetMicros: 100 });
   expect(await keys.findLiveKey(sha256Hex(key))).toEqual({
     keyId: id,
+    name: "k",
     accountId: account.id,
     rpm: 7,
     expiresAtMs: null,

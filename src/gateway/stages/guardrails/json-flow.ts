@@ -1,6 +1,7 @@
 // Texts within a JSON text that comes in parts, as the arguments of tools do: strings are read without their escapes and written
 // with them again, so that nothing hides behind an escape and what is put in breaks nothing. Numbers are texts too.
 
+import { entryOf } from "../../../base/json-object.ts";
 import type { TextFlow } from "./scan.ts";
 
 /** What stands in no string: numbers, and in what is no JSON, anything. */
@@ -66,7 +67,7 @@ export class JsonFlow implements TextFlow {
     const spelled = this.#escape;
     this.#escape = "";
     const kind = spelled[1] ?? "";
-    if (kind !== "u") return written(string.push(SIMPLE[kind] ?? kind));
+    if (kind !== "u") return written(string.push(entryOf(SIMPLE, kind) ?? kind));
     const code = Number.parseInt(spelled.slice(2), 16);
     return written(string.push(Number.isNaN(code) || spelled.length < 6 ? spelled : String.fromCharCode(code)));
   }

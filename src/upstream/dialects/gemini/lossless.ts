@@ -1,6 +1,7 @@
 // Relays requests and answers of the protocol: the client's body with few changes. It is loaded with the first request of a client of
 // this protocol.
 
+import { entryOf } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
@@ -85,7 +86,7 @@ interface Given {
 
 /** The settings, if they must change. */
 function config(body: Loose, { ctx, chat, limit, thinking }: Given, dropped: string[]): Members {
-  const refused = refusedFor(ctx, chat.reasoning).flatMap((name) => PLACES[name] ?? []);
+  const refused = refusedFor(ctx, chat.reasoning).flatMap((name) => entryOf(PLACES, name) ?? []);
   const given = asRecord(body["generationConfig"]);
   const gone = refused.filter((name) => given[name] != null);
   if (gone.length === 0 && limit === undefined) return {};

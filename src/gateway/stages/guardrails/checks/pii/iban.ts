@@ -1,5 +1,6 @@
 // International bank account numbers: by the length that their country gives them, and their check digits (ISO 13616).
 
+import { entryOf } from "../../../../../base/json-object.ts";
 import { openTail, type TextCheck } from "../check.ts";
 
 /** The characters of a number by country, as the registry of SWIFT states them. */
@@ -29,7 +30,7 @@ export const ibanCheck: TextCheck = {
   next(text, from) {
     FORM.lastIndex = from;
     for (let found = FORM.exec(text); found !== null; found = FORM.exec(text)) {
-      const length = LENGTHS[(found[1] ?? "").toUpperCase()] ?? 0;
+      const length = entryOf(LENGTHS, (found[1] ?? "").toUpperCase()) ?? 0;
       const end = endOf(found[0], length);
       END.lastIndex = found.index + (end ?? 0);
       if (end !== undefined && !END.test(text) && isIban(found[0].slice(0, end))) {
