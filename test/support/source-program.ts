@@ -45,7 +45,7 @@ function bundled(): string {
 /** A name for all that the bundle is made from; it contains the manual too. */
 function stateOfSources(): string {
   const hash = new Bun.CryptoHasher("sha256").update(Bun.version).update(readFileSync(import.meta.path));
-  const sources = [...new Bun.Glob("{src,docs}/**/*").scanSync({ cwd: ROOT })].sort();
+  const sources = [...new Bun.Glob("{src,docs,patches}/**/*").scanSync({ cwd: ROOT })].sort();
   for (const path of [...ALSO, ...sources]) {
     const file = join(ROOT, path);
     if (existsSync(file)) hash.update(`${path}\0`).update(readFileSync(file));

@@ -54,7 +54,9 @@ const EXCHANGES = WIRE_FORMATS.map((format) => {
       ? { prompt: "hi" }
       : format.name === "openai-responses"
         ? { input: "hi" }
-        : { max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
+        : format.name === "gemini"
+          ? { contents: [{ role: "user", parts: [{ text: "hi" }] }] }
+          : { max_tokens: 9, messages: [{ role: "user", content: "hi" }] };
   return { format, exchange: exchangeFor(format, { model: "m", ...asked }) };
 });
 

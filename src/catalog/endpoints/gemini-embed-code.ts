@@ -91,6 +91,8 @@ function openaiConversion(kind: Kind): FormatConversion {
     body(asked, model) {
       const requests = kind.requests(asked).map(([request]) => request);
       const dimensions = requests[0] === undefined ? undefined : lengthOf(requests[0]);
+      const other = requests.findIndex((request) => lengthOf(request) !== dimensions);
+      if (other > 0) refuseParam(`requests[${other}].outputDimensionality`, "the same length as of the first request");
       return {
         ...{ model, input: requests.map(textOf), encoding_format: "float" },
         ...(dimensions == null ? {} : { dimensions }),

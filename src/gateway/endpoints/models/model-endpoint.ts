@@ -84,13 +84,13 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
 
 /** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */
 function guardedRequest(guarded: GuardedCall, sent: Sent): Sent {
+  // Something could leave in two pieces, each of which is harmless.
+  if (guarded.guardsOutput && /^(?:true|1)$/i.test(String(sent.body["stream"]))) {
+    throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
+      param: "stream",
+    });
+  }
   if (sent.upload !== undefined) {
-    // Something could leave in two pieces, each of which is harmless.
-    if (guarded.guardsOutput && /^(?:true|1)$/i.test(String(sent.body["stream"]))) {
-      throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
-        param: "stream",
-      });
-    }
     guarded.readOnly(sent.body);
     return sent;
   }

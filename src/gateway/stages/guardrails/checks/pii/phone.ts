@@ -26,6 +26,8 @@ const SEPARATED: readonly RegExp[] = [
   /^1[3-9]\d([ -])\d{4}\1\d{4}$/,
   /^\d{2} 9\d{4}[ -]\d{4}$/,
 ];
+/** A gap that no number has that is told by its form alone. */
+const WIDE_GAP = /[ \u00a0]{2}/;
 const DATE = /^(?:\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:\d{4}|\d{2}))(?!\d|[-./]\d)/;
 const DOTTED = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
@@ -49,7 +51,12 @@ export const phoneCheck: TextCheck = {
 /** The longest beginning of a row of digits and gaps that is a number. */
 function phoneAt(text: string, { 0: run, index }: RegExpExecArray): Found | undefined {
   let isNamed: boolean | undefined;
-  for (let length = run.length; length > 6; length--) {
+  // Rows of figures in columns are no numbers of their own, and every figure in them begins a row.
+  const wide = WIDE_GAP.exec(run)?.index;
+  if (wide !== undefined && !/^\(?\+|^00/.test(run)) {
+    isNamed = NAMED.test(text.slice(Math.max(0, index - NAMED_CHARS), index));
+  }
+  for (let length = isNamed === false ? wide! : run.length; length > 6; length--) {
     if (!/\d/.test(run[length - 1]!)) continue;
     MORE.lastIndex = index + length;
     if (MORE.test(text)) continue;
