@@ -12,6 +12,18 @@ interface Service {
   readonly text: string;
   /** The command that starts it. */
   readonly next: string;
+  /** Why it could not start. */
+  readonly problem?: string | undefined;
+}
+
+const STATE = "/var/lib/sallyport";
+
+/** Why the unit of a machine could not start: it sees no home folder, and writes to its own state folder alone. */
+export function problemOfUnit({ program, config, dataDir }: ServicePlan): string | undefined {
+  const hidden = [...program, config].find((path) => /^\/(?:home|root|run\/user)\//.test(path));
+  if (hidden !== undefined) return `the service does not see ${hidden}: put it below /usr/local or /etc, or use --user`;
+  if (dataDir === STATE || dataDir.startsWith(`${STATE}/`)) return undefined;
+  return `the service writes to ${STATE} alone: --data-dir must be that or below it, or use --user`;
 }
 
 function serviceOf({ flags }: Context): Service {
@@ -27,7 +39,7 @@ function serviceOf({ flags }: Context): Service {
       flags.text("config") ??
         (isUser ? join(home, ".config/sallyport/sallyport.yaml") : "/etc/sallyport/sallyport.yaml"),
     ),
-    dataDir: resolve(flags.text("data-dir") ?? (isUser ? join(home, ".local/share/sallyport") : "/var/lib/sallyport")),
+    dataDir: resolve(flags.text("data-dir") ?? (isUser ? join(home, ".local/share/sallyport") : STATE)),
   };
   if (process.platform === "darwin") {
     const file = join(home, "Library/LaunchAgents/io.sallyport.gateway.plist");
@@ -47,6 +59,7 @@ function serviceOf({ flags }: Context): Service {
         file: "/etc/systemd/system/sallyport.service",
         text: systemUnit(plan),
         next: "systemctl daemon-reload && systemctl enable --now sallyport",
+        problem: problemOfUnit(plan),
       };
 }
 
@@ -69,7 +82,8 @@ const install: Command = {
   usage: "[--user] [--force]",
   options: [USER, { name: "force", summary: "replace an existing file" }],
   async run(context) {
-    const { file, text, next } = serviceOf(context);
+    const { file, text, next, problem } = serviceOf(context);
+    if (problem !== undefined) throw new CommandError(`sallyport service install: ${problem}`);
     if (existsSync(file) && !context.flags.has("force"))
       throw new CommandError(`${file} exists: \`sallyport service install --force\` replaces it`);
     try {

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launchdPlist, systemUnit, userUnit } from "../../src/cli/service-files.ts";
+import { problemOfUnit } from "../../src/cli/service-install.ts";
 
 setDefaultTimeout(90_000);
 
@@ -44,6 +45,19 @@ test("a path cannot add a line to a unit", () => {
 
 test("the upgrade of a large database is not taken for a start that hangs", () => {
   for (const text of [systemUnit(plan), userUnit(plan)]) expect(text).toContain("\nTimeoutStartSec=1h\n");
+});
+
+test("a unit that could not start is refused", () => {
+  const plan = {
+    program: ["/usr/local/bin/sallyport"],
+    config: "/etc/sallyport/a.yaml",
+    dataDir: "/var/lib/sallyport",
+  };
+  expect(problemOfUnit(plan)).toBeUndefined();
+  expect(problemOfUnit({ ...plan, dataDir: "/var/lib/sallyport/one" })).toBeUndefined();
+  expect(problemOfUnit({ ...plan, program: ["/home/ann/.local/bin/sallyport"] })).toContain("/home/ann/.local/bin");
+  expect(problemOfUnit({ ...plan, config: "/root/a.yaml" })).toContain("/root/a.yaml");
+  expect(problemOfUnit({ ...plan, dataDir: "/srv/data" })).toContain("/var/lib/sallyport");
 });
 
 test("a word of the agent is escaped", () => {
