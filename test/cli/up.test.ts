@@ -59,6 +59,7 @@ const FILE = join(home, "file");
 writeFileSync(FILE, "");
 const FAILURES: [name: string, argv: string[], says: string][] = [
   ["an address that no interface has", ["--host", "192.0.2.1", "--port", "0"], 'no address "192.0.2.1" (--host'],
+  ["a name without an address", ["--host", "no-such-host.invalid", "--port", "0"], 'no address "no-such-host.invalid"'],
   ["a file as data directory", ["--port", "0", "--data-dir", FILE], `cannot use ${FILE} as the data directory`],
   [
     "a data directory that cannot be",
