@@ -190,6 +190,7 @@ describe("pages", () => {
     const { json } = await ask({ ...body, allow_external_links: true });
     expect(json.data).toEqual({ name: "Desk lamp", price: 19.5 });
     expect(model.paths()).toEqual(["/prices", "/shop"]);
+    expect(json).toMatchObject({ total: 2, completed: 2 });
   });
 });
 

@@ -97,12 +97,14 @@ export async function cancelExtract(ref: WaitedJobRef, deps: ExtractJobsDeps): P
 function viewOf(job: EndingJob, deps: ExtractJobsDeps): Record<string, unknown> {
   const { data = null, sources, unsupported, warnings, credits } = job.result ?? {};
   const found = job.state === "completed" ? { sources, unsupported, warnings } : {};
+  const completed = Number(job.progress["completed"] ?? 0);
   return {
     ...jobView(job, deps),
     data,
     ...found,
-    total: (job.input["urls"] as unknown[]).length,
-    completed: Number(job.progress["completed"] ?? 0),
+    // Links that are followed are not in the input.
+    total: Math.max((job.input["urls"] as unknown[]).length, completed),
+    completed,
     creditsUsed: Number(credits ?? job.progress["credits"] ?? 0),
   };
 }
