@@ -48,8 +48,9 @@ export function expectNumber(min = -Infinity, max = Infinity): Check<number> {
   return (value, path) => {
     if (typeof value !== "number" || !Number.isFinite(value)) expected(path, "a number", value);
     if (value < min || value > max) {
-      const bounds =
-        max === Infinity ? `at least ${min}` : min === -Infinity ? `at most ${max}` : `from ${min} to ${max}`;
+      // The largest whole number is no limit that somebody chose.
+      const isLow = max === Infinity || (max === Number.MAX_SAFE_INTEGER && value < min);
+      const bounds = isLow ? `at least ${min}` : min === -Infinity ? `at most ${max}` : `from ${min} to ${max}`;
       reject(path, `Invalid '${path}': must be ${bounds}, got ${value}.`);
     }
     return value;
