@@ -234,3 +234,39 @@ test("of claims made at once as many are granted as fit; texts go only where tha
   granted[0]?.();
   expect(await storage.claim(ann, 1000)).toBeDefined();
 });
+
+/** A store whose reads of prepared statements return late, with what they had read. */
+function readingLate(store: Store, whenRead: () => Promise<void>): Store {
+  const late = <T extends object>(builder: T): T =>
+    new Proxy(builder, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function") return member;
+        return (...given: unknown[]) => {
+          const result: unknown = member.apply(target, given);
+          if (name !== "get") return typeof result === "object" && result !== null ? late(result) : result;
+          return whenRead().then(() => result);
+        };
+      },
+    });
+  return Object.assign(Object.create(store) as Store, { db: late(store.db) });
+}
+
+test("what is stored while the sum is read counts, although its reservation has ended", async () => {
+  const { store, ann, files } = await setUp();
+  let meanwhile: (() => Promise<void>) | undefined;
+  const slow = readingLate(store, async () => {
+    const work = meanwhile;
+    meanwhile = undefined;
+    await work?.();
+  });
+  const { claim } = storageStore(slow, () => 10);
+  const first = await claim(ann, 6);
+  meanwhile = async () => {
+    const file = { id: "f", accountId: ann, filename: "f", mediaType: "text/plain", purpose: "user_data" };
+    await files.createFile(file, new Uint8Array(6));
+    first?.();
+  };
+  expect(await claim(ann, 6)).toBeUndefined();
+  expect(await claim(ann, 4)).toBeDefined();
+});

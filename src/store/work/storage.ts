@@ -26,9 +26,17 @@ export function storageStore(store: Store, limitBytes: () => number) {
             + COALESCE(octet_length(error), 0) + held_bytes), 0) FROM jobs WHERE account_id = ?) AS bytes`,
   );
   const oldest = oldestTexts(store);
-  const claimed = new Map<string, number>();
+  /** What is reserved; every change makes a new object. */
+  const claimed = new Map<string, { readonly bytes: number }>();
   const usedBytes = async (accountId: string) => (await sum().get({ accountId }))?.bytes ?? 0;
-  const used = async (accountId: string) => (await usedBytes(accountId)) + (claimed.get(accountId) ?? 0);
+  const used = async (accountId: string): Promise<number> => {
+    for (;;) {
+      const before = claimed.get(accountId);
+      const bytes = await usedBytes(accountId);
+      // What was stored while the sum was read, and whose reservation has ended, may be missing in both.
+      if (claimed.get(accountId) === before) return bytes + (before?.bytes ?? 0);
+    }
+  };
   const inTurn = turnsByName();
 
   /** Deletes old texts until `bytes` more fit; false if they still do not fit. */
@@ -76,14 +84,14 @@ export function storageStore(store: Store, limitBytes: () => number) {
       return inTurn(accountId, async () => {
         while ((await used(accountId)) + bytes > limitBytes()) {
           const kept = (await lasting.get([accountId, accountId]))?.bytes ?? 0;
-          const stays = kept + (claimed.get(accountId) ?? 0);
+          const stays = kept + (claimed.get(accountId)?.bytes ?? 0);
           // If deleting all texts would not make enough room, none is deleted.
           if (stays + bytes > limitBytes() || !(await makeRoom(accountId, bytes))) return undefined;
         }
-        claimed.set(accountId, (claimed.get(accountId) ?? 0) + bytes);
+        claimed.set(accountId, { bytes: (claimed.get(accountId)?.bytes ?? 0) + bytes });
         return () => {
-          const left = (claimed.get(accountId) ?? 0) - bytes;
-          if (left > 0) claimed.set(accountId, left);
+          const left = (claimed.get(accountId)?.bytes ?? 0) - bytes;
+          if (left > 0) claimed.set(accountId, { bytes: left });
           else claimed.delete(accountId);
         };
       });
