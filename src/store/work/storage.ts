@@ -18,13 +18,9 @@ const BATCH = 50;
 
 /** Builds the verbs, once in each program, since an instance knows only its own reservations. */
 export function storageStore(store: Store, limitBytes: () => number) {
-  const { db, statement } = store;
+  const { db } = store;
   const sum = sumOf(store);
-  const lasting = statement<{ bytes: number }>(
-    `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
-       + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
-            + COALESCE(octet_length(error), 0) + held_bytes), 0) FROM jobs WHERE account_id = ?) AS bytes`,
-  );
+  const lasting = lastingSumOf(store);
   const oldest = oldestTexts(store);
   /** What is reserved; every change makes a new object. */
   const claimed = new Map<string, { readonly bytes: number }>();
@@ -97,6 +93,15 @@ export function storageStore(store: Store, limitBytes: () => number) {
       });
     },
   };
+}
+
+/** What an account stores that is not deleted for newer data. */
+function lastingSumOf({ statement }: Store) {
+  return statement<{ bytes: number }>(
+    `SELECT (SELECT COALESCE(SUM(bytes), 0) FROM files WHERE account_id = ?)
+       + (SELECT COALESCE(SUM(octet_length(input) + octet_length(progress) + COALESCE(octet_length(result), 0)
+            + COALESCE(octet_length(error), 0) + held_bytes), 0) FROM jobs WHERE account_id = ?) AS bytes`,
+  );
 }
 
 /** What an account stores. */
