@@ -25,10 +25,19 @@ test("a key that nothing uses is named where it is set, and never refused", () =
 
 test("every key on the list is one of the configuration's", () => {
   for (const { key } of NOT_BUILT) {
-    let node: { properties?: Record<string, object> } = ConfigFile;
-    for (const name of key.split(".")) {
+    let node: { properties?: Record<string, object>; items?: object } = ConfigFile;
+    for (const step of key.split(".")) {
+      const name = step.replace("[]", "");
       expect([key, Object.keys(node.properties ?? {})]).toEqual([key, expect.arrayContaining([name])]);
       node = node.properties?.[name] ?? {};
+      if (step !== name) node = node.items ?? {};
     }
   }
+});
+
+test("the time of a guardrail's check is named, unless it is the default", () => {
+  const guardrail = (more: string) => `guardrails: [{name: a, check: {kind: pii, find: [email]}, action: mask${more}}]`;
+  expect(setInVain(configOf(guardrail("")))).toEqual([]);
+  expect(setInVain(configOf(guardrail(", timeout: 2s")))).toEqual([]);
+  expect(setInVain(configOf(guardrail(", timeout: 5s")))).toEqual(["guardrails[].timeout"]);
 });
