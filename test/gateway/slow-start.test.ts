@@ -48,6 +48,8 @@ const PROMPTS: Record<string, Record<string, unknown>> = {
   "/v1/completions": { prompt: "hi" },
   "/v1/responses": { input: "hi" },
   "/v1/messages": { messages: USER, max_tokens: 5 },
+  "/api/chat": { messages: USER },
+  "/api/generate": { prompt: "hi" },
 };
 const squeeze = (text: string) => text.replaceAll(" ", "");
 
@@ -80,6 +82,14 @@ test.each(FORMATS)("%s: a keepalive, then the answer", async (path, keepalive) =
   expect(rest).toStartWith(": x-sallyport-route: up/up-model\n\n");
   expect(rest).toContain("late");
   expect(rest).not.toContain('"error":{');
+});
+
+test.each(["/api/chat", "/api/generate"])("%s: lines of JSON get no comments", async (path) => {
+  const pieces = [chatChunk({ role: "assistant" }), chatChunk({ content: "late" }), chatChunk({}, { finish: "stop" })];
+  const { first, rest } = await askSlowly(path, () => sse([...pieces, "data: [DONE]\n\n"]));
+  const lines = (first + rest).trimEnd().split("\n");
+  expect(lines.map((line) => typeof JSON.parse(line))).toEqual(lines.map(() => "object"));
+  expect(rest).toContain("late");
 });
 
 test("a slow compaction is reported in the stream", async () => {

@@ -171,7 +171,9 @@ class AnswerPump implements SseSource {
         return this.#settled ? undefined : this.#fail(error);
       }
       noteStream(this.#live);
-      this.#trailingHeaders = trailingHeaderComments(exchange.headers, this.#sentHeaders);
+      // Only streams of server-sent events have comments.
+      if (format.edge?.streamType === undefined)
+        this.#trailingHeaders = trailingHeaderComments(exchange.headers, this.#sentHeaders);
     }
     const live = this.#live;
     if (!this.#started) {
