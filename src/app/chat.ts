@@ -26,7 +26,7 @@ import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
-import { byOrigin, createCountingStages, createStageLines } from "../gateway/stages/index.ts";
+import { createCountingStages, createStageLines, emptyStages, fillStages } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
@@ -72,6 +72,7 @@ export function createChat(deps: ChatDeps) {
   const reasoning = new ReasoningMemory();
   const affinity = new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) });
   const upstreams = { ...calls, catalog: fleet.catalog, provider: fleet.provider, isDecisionModel };
+  const stages = emptyStages();
   const compaction = createCompaction({
     clock,
     store: { ...threads, makeRoom: storage.makeRoom },
@@ -79,7 +80,7 @@ export function createChat(deps: ChatDeps) {
     settings: () => config().compaction,
     model: (id) => resolveModel(fleet.catalog(), id),
     flights: deps.flights,
-    ask: upstreams,
+    ask: { ...upstreams, stages },
     warn: (message, fields) => log.warn(message, fields),
   });
   const keepFailed = keepFailedOf(log);
@@ -104,10 +105,9 @@ export function createChat(deps: ChatDeps) {
   };
   const pipeline = {
     ...upstreams,
-    stages: byOrigin(createStageLines(features)),
+    stages: fillStages(stages, createStageLines(features)),
     sealed: (value: string | undefined, minter: string) => reasoning.minted(value, minter),
-    peekMs: deps.peekMs,
-    keepFailed,
+    ...{ peekMs: deps.peekMs, keepFailed },
     ...streamsOf(metrics),
   };
   const gateway = createGateway(pipeline);
@@ -141,6 +141,7 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
+    stages,
   };
 }
 

@@ -6,6 +6,7 @@ import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
+import { NO_STAGES } from "../gateway/centre/stage.ts";
 import type { WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createFleet } from "../gateway/providers.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
@@ -38,6 +39,8 @@ export function createLocalFleet(config: Config, note: (message: string) => void
     breakers: fleet.breakers,
     random: Math.random,
     scrub: makeRedactor(secretsOf(config), addressesOf(config)),
+    // No feature of chat acts on what the operator asks of a model.
+    stages: NO_STAGES,
     budgets: { reserve: () => Promise.reject(new Error("The operator has no budget.")) },
     record: () => undefined,
   };

@@ -147,7 +147,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       anonymousRpm: () => grants().free.rpm,
       webhookSecret: webhookSecrets.secretOf,
       findModel: createWebModels({
-        ask: { ...calls, provider: fleet.provider },
+        ask: { ...calls, provider: fleet.provider, stages: chat.stages },
         ...webModels,
         callerOf: callers.callerOf,
       }),

@@ -3,6 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
+import { fold } from "../../chat/fold.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { cutEvents } from "../../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../../chat/tools.ts";
@@ -10,21 +11,26 @@ import { fetchAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { tryRoutes } from "../calls/attempts.ts";
-import type { RequestDeadline } from "../calls/request-deadline.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
-import { faultOfReading } from "../rules/policy.ts";
+import { faultOfAnswer, faultOfReading } from "../rules/policy.ts";
 import { forwardHeaders, headerText, listenerOf, noteRemovedReasoning, noteRoute, spend } from "./answer.ts";
 import { identityOf, isRelayed, openingOf } from "./build.ts";
-import type { GatewayDeps } from "./deps.ts";
+import type { WholeDeps } from "./deps.ts";
 import type { ChatTurn, EventListener, StageRun } from "./stage.ts";
 import { tryOptions } from "./turn.ts";
 import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
 
+/** The time that an answer has. */
+export interface WholeDeadline {
+  readonly signal: StopSignal;
+  readonly remainingMs: () => number;
+}
+
 /** Asks a turn's routes for a whole answer until `take` accepts one. */
 export function tryWhole<T>(
-  deps: GatewayDeps,
+  deps: WholeDeps,
   ready: Prepared,
-  { deadline, take }: { deadline: RequestDeadline; take(asked: AskedWhole): Promise<T> },
+  { deadline, take }: { deadline: WholeDeadline; take(asked: AskedWhole): Promise<T> },
 ): Promise<T> {
   const { signal, remainingMs } = deadline;
   return tryRoutes(ready.turn.routes, deps, {
@@ -50,7 +56,7 @@ export interface AskedWhole {
 }
 
 async function askWhole(
-  deps: GatewayDeps,
+  deps: WholeDeps,
   runs: readonly StageRun[],
   { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: StopSignal },
 ): Promise<AskedWhole> {
@@ -65,7 +71,7 @@ async function askWhole(
 }
 
 /** Records what an answer cost that is not used, once, under the model that made it. */
-export function spendUnused(deps: GatewayDeps, { turn, attempt, read, ttfbMs }: AskedWhole, error: unknown): void {
+export function spendUnused(deps: WholeDeps, { turn, attempt, read, ttfbMs }: AskedWhole, error: unknown): void {
   const finish = read.events.findLast((event) => event.type === "finish");
   const failed = read.events.findLast((event) => event.type === "error");
   const usage = finish?.usage ?? failed?.usage;
@@ -75,6 +81,20 @@ export function spendUnused(deps: GatewayDeps, { turn, attempt, read, ttfbMs }: 
 }
 
 const UNAVAILABLE = { status: 502, apiCode: "provider_unavailable" } as const;
+
+/** Throws if the answer reports a failure or cannot be read, so that another route is asked. */
+export function readable(deps: WholeDeps, asked: AskedWhole): AskedWhole {
+  try {
+    const failure = asked.read.events.find((event) => event.type === "error");
+    if (failure !== undefined) throw faultOfAnswer(failure);
+    fold(asked.read.events);
+    return asked;
+  } catch (error) {
+    const fault = faultOfReading(error);
+    spendUnused(deps, asked, fault);
+    throw fault;
+  }
+}
 
 /** Notes which route answered, and what its answer said beside the text. */
 export function noteWhole(
@@ -101,7 +121,7 @@ interface WholeAnswer {
 
 /** Reads a complete upstream answer. Throws `UpstreamFault` if it is none, so that another route can be tried. */
 function readWhole(
-  deps: GatewayDeps,
+  deps: WholeDeps,
   provider: Provider,
   turn: ChatTurn,
   { text, built, listener }: { text: string; built: UpstreamRequest; listener: EventListener | undefined },

@@ -5,14 +5,13 @@
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { FrameCutter, parseFrames } from "../../base/sse.ts";
 import { asApiError } from "../../http/errors.ts";
-import type { Exchange } from "../../http/exchange.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { RoutingOptions } from "../../wire/format.ts";
 import { defaultsFor } from "../rules/policy.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { Answer } from "./stage.ts";
+import type { Answer, TurnExchange } from "./stage.ts";
 import { type AskedRequest, decodeOptions, modelFor } from "./turn.ts";
 
 /** A parsed JSON object. */
@@ -41,7 +40,7 @@ export async function answerAll(
   const { request, exchange, caller, format, body, routing } = asked;
   const prompts = format.prompts?.(body);
   let reservation: Reservation | undefined;
-  const answer = async (body: Json, exchange: Exchange) => {
+  const answer = async (body: Json, exchange: TurnExchange) => {
     // One of several prompts may continue after another one has failed.
     const own = reservation?.share();
     try {
@@ -110,7 +109,7 @@ async function firstThatAnswers<T>(bodies: readonly Json[], ask: (body: Json) =>
 }
 
 /** Answers one prompt, completely or as a stream, as requested. */
-type AnswerPrompt = (body: Json, exchange: Exchange) => Promise<Answer>;
+type AnswerPrompt = (body: Json, exchange: TurnExchange) => Promise<Answer>;
 
 /** Maximum number of choices of one request, over all prompts. */
 const CHOICES_MAX = 128;
@@ -121,7 +120,7 @@ const AT_ONCE = 4;
 async function answerPrompts(
   answer: AnswerPrompt,
   prompts: readonly unknown[],
-  given: { body: Json; exchange: Exchange; reserve(bodies: readonly Json[]): Promise<void> },
+  given: { body: Json; exchange: TurnExchange; reserve(bodies: readonly Json[]): Promise<void> },
 ): Promise<Answer> {
   const { body, exchange } = given;
   const each = typeof body["n"] === "number" ? body["n"] : 1;
@@ -146,39 +145,18 @@ async function answerPrompts(
  * The part of an exchange that belongs to one prompt. Its effects are added to the whole exchange, which alone writes the log
  * line.
  */
-function partOf(whole: Exchange): Exchange {
-  const { requestId, startedMs, method, path, headers, log, span, holder } = whole;
+function partOf(whole: TurnExchange): TurnExchange {
+  const { requestId, startedMs, path, headers, log, span, failedRoutes, wire } = whole;
   return {
-    requestId,
-    span,
-    startedMs,
-    method,
-    path,
-    headers,
-    log,
-    holder,
-    holdBody: (bytes) => whole.holdBody(bytes),
+    ...{ requestId, startedMs, path, headers, log, span, failedRoutes },
+    ...(wire === undefined ? {} : { wire }),
     atEnd: (work) => whole.atEnd(work),
-    get route() {
-      return whole.route;
-    },
-    get address() {
-      return whole.address;
-    },
-    get secure() {
-      return whole.secure;
-    },
-    get isUnnamedProxy() {
-      return whole.isUnnamedProxy;
-    },
     get recorded() {
       return whole.recorded;
     },
     set recorded(recorded) {
       whole.recorded = recorded;
     },
-    failedRoutes: whole.failedRoutes,
-    ...(whole.wire === undefined ? {} : { wire: whole.wire }),
     streaming: false,
     finish() {},
   };
@@ -203,7 +181,7 @@ function added(sum: unknown, next: unknown): unknown {
 
 async function streams(
   ask: (at: number) => Promise<Answer>,
-  given: { count: number; each: number; exchange: Exchange },
+  given: { count: number; each: number; exchange: TurnExchange },
 ): Promise<Answer> {
   const { count, each, exchange } = given;
   // A failure of the first prompt still leads to an HTTP status.

@@ -35,9 +35,26 @@ export interface RequestSource {
 /** A client's request over HTTP. */
 export const HTTP_CLIENT: RequestSource = { origin: "client", edge: "http" };
 
+/** What is noted of a request, by whatever way it came in. */
+export type TurnExchange = Pick<
+  Exchange,
+  | "requestId"
+  | "startedMs"
+  | "path"
+  | "span"
+  | "wire"
+  | "headers"
+  | "log"
+  | "failedRoutes"
+  | "recorded"
+  | "streaming"
+  | "atEnd"
+  | "finish"
+>;
+
 /** What admission and reading made of a request. */
 export interface ClientRequest extends RequestSource {
-  readonly exchange: Exchange;
+  readonly exchange: TurnExchange;
   readonly caller: Caller;
   readonly format: WireFormat;
   /** The text of the body as it was received. */
@@ -263,6 +280,9 @@ export interface StageRun {
 
 /** The stages that open for requests of each origin, in order. */
 export type StagesByOrigin = Readonly<Record<RequestOrigin, readonly Stage[]>>;
+
+/** No feature acts. */
+export const NO_STAGES: StagesByOrigin = { client: [], row: [], inner: [] };
 
 /** One feature, built once per program. */
 export interface Stage {

@@ -6,23 +6,13 @@ import type { Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatMessage, ChatRequest, ResponseFormat } from "../../chat/request.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
-import type { UsageRecord } from "../../store/usage/record.ts";
-import type { Budgets } from "../admission/budgets.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
-import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
-import type { RouteAttempt } from "../calls/route-call.ts";
-import type { Guards } from "../stages/guardrails/deps.ts";
-import { guardedCall } from "../stages/guardrails/guards.ts";
-import { worstCaseMicros } from "../usage/worst-case.ts";
-import { wholeAnswer } from "./whole-answer.ts";
+import type { InnerDeps } from "./inner-answer.ts";
 
-export interface ModelCallDeps extends AttemptDeps {
-  budgets: Pick<Budgets, "reserve">;
-  record(usage: UsageRecord): void;
+export interface ModelCallDeps extends Omit<InnerDeps, "endUserOf"> {
   /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
   endUserOf?: EndUsers;
-  guards?: Guards;
 }
 
 /** A request to a model. */
@@ -66,10 +56,9 @@ export async function askModel(
 ): Promise<ModelAnswer> {
   const { model, routes } = question;
   const maxTokens = question.maxTokens + (model.supportsReasoning ? REASONING_TOKENS : 0);
-  const guarded = guardedCall(deps.guards, { caller: payer.caller, model: model.id });
   const chat: ChatRequest = {
     model: model.id,
-    messages: guarded === undefined ? messagesOf(question) : guarded.input(messagesOf(question)),
+    messages: messagesOf(question),
     stream: false,
     includeUsage: false,
     tools: [],
@@ -77,24 +66,18 @@ export async function askModel(
     ...(question.responseFormat === undefined ? {} : { responseFormat: question.responseFormat }),
     extra: {},
   };
-  const { budgets } = payer.caller;
-  const worst = worstCaseMicros(chat, model, {});
-  const reservation =
-    budgets && (await deps.budgets.reserve(budgets, { atEnd: () => undefined }, worst, payer.reservation));
   const deadlineMs = performance.now() + timeoutMs;
-  const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
-  try {
-    const said = await tryRoutes(routes, deps, {
-      signal,
-      remainingMs: () => deadlineMs - performance.now(),
-      attempt: (attempt) => answerOf(deps, attempt, { chat, model, signal, payer }),
-      chat,
-      account: payer.caller.accountId,
-    });
-    return guarded?.hears === true ? { ...said, text: guarded.output(said.text) } : said;
-  } finally {
-    reservation?.release();
-  }
+  const deadline = {
+    signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
+    remainingMs: () => deadlineMs - performance.now(),
+  };
+  const calls = { ...deps, endUserOf: deps.endUserOf ?? (() => undefined) };
+  // Few requests need it.
+  const { innerAnswer } = await import("./inner-answer.ts");
+  const { events, usage } = await innerAnswer(calls, { model, routes, chat }, { of: payer, deadline, isCall: true });
+  const choice = fold(events).choices[0];
+  const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
+  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
 }
 
 function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {
@@ -107,21 +90,4 @@ function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {
     message("user", user),
     ...turns.flatMap(({ said, reply }) => [message("assistant", said), message("user", reply)]),
   ];
-}
-
-async function answerOf(
-  deps: ModelCallDeps,
-  attempt: RouteAttempt,
-  { chat, model, signal, payer }: { chat: ChatRequest; model: CatalogModel; signal: AbortSignal; payer: Payer },
-): Promise<ModelAnswer> {
-  const { requestId, endpoint, caller } = payer;
-  const { accountId, keyId } = caller;
-  const { events, usage } = await wholeAnswer(deps, attempt, {
-    ...{ chat, model, signal },
-    endUser: deps.endUserOf?.(caller, attempt.provider),
-    row: { requestId, accountId, keyId, endpoint, isCall: true },
-  });
-  const choice = fold(events).choices[0];
-  const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
-  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
 }

@@ -4,14 +4,11 @@ import { uuid } from "../../base/ids.ts";
 import type { Catalog } from "../../catalog/models.ts";
 import { resolveModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import type { UsageRecord } from "../../store/usage/record.ts";
-import { type AttemptDeps, tryRoutes } from "../calls/attempts.ts";
-import type { RouteAttempt } from "../calls/route-call.ts";
-import { wholeAnswer } from "./whole-answer.ts";
+import { NO_STAGES, type StageRun } from "../centre/stage.ts";
+import type { InnerDeps } from "./inner-answer.ts";
 
-export interface ProbeDeps extends AttemptDeps {
+export interface ProbeDeps extends Omit<InnerDeps, "endUserOf" | "stages"> {
   catalog(): Catalog;
-  record(usage: UsageRecord): void;
 }
 
 const PROBE_MS = 30_000;
@@ -23,24 +20,35 @@ const QUESTION: ChatRequest = {
   tools: [],
   extra: {},
 };
+/** Nobody's request, of which providers are told no user. */
+const NOBODY = { accountId: "", keyId: "", account: { tier: "free" } } as const;
+/** The smallest answer that a route allows. */
+const SMALLEST: StageRun = {
+  adapt: (turn, { provider: { dialect } }) => ({
+    why: "probe",
+    chat: { ...turn.chat, maxTokens: dialect.maxTokensMin ?? 1 },
+  }),
+};
 
 /** Creates the probe, which returns true if one of the model's routes answered. */
 export function createProbe(deps: ProbeDeps): (model: string, signal: AbortSignal) => Promise<boolean> {
   return async (id, signal) => {
     const found = resolveModel(deps.catalog(), id);
     if (found === undefined) return false;
+    const { model } = found;
     const deadlineMs = performance.now() + PROBE_MS;
-    const attempt = async (attempt: RouteAttempt) => {
-      const maxTokens = attempt.provider.dialect.maxTokensMin ?? 1;
-      const row = { requestId: uuid(), accountId: "", keyId: "", endpoint: "probe" };
-      await wholeAnswer(deps, attempt, { chat: { ...QUESTION, maxTokens }, model: found.model, signal, row });
-    };
-    await tryRoutes(found.model.routes, deps, {
-      signal,
-      remainingMs: () => deadlineMs - performance.now(),
-      attempt,
-      chat: QUESTION,
-    });
+    // Nothing in it is a client's, so no feature acts on it: a guardrail that denies the question would say that the model is down.
+    const calls = { ...deps, stages: NO_STAGES, endUserOf: () => undefined };
+    const { innerAnswer } = await import("./inner-answer.ts");
+    await innerAnswer(
+      calls,
+      { model, routes: model.routes, chat: QUESTION },
+      {
+        of: { caller: NOBODY, requestId: uuid(), endpoint: "probe" },
+        deadline: { signal, remainingMs: () => deadlineMs - performance.now() },
+        own: SMALLEST,
+      },
+    );
     return true;
   };
 }

@@ -77,11 +77,17 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
   ];
 }
 
-/** The stages of a list that open for each origin, so that no request asks. */
-export function byOrigin(lines: readonly StageLine[]): StagesByOrigin {
-  const openFor = (origin: RequestOrigin) =>
-    lines.flatMap(({ stage, opens }) => (opens.includes(origin) ? [stage] : []));
-  return { client: openFor("client"), row: openFor("row"), inner: openFor("inner") };
+/** Lists without a stage. They are filled once all is built that stages need, some of which makes requests itself. */
+export function emptyStages(): Record<RequestOrigin, Stage[]> {
+  return { client: [], row: [], inner: [] };
+}
+
+/** Lists the stages that open for each origin, so that no request asks. */
+export function fillStages(lists: Record<RequestOrigin, Stage[]>, lines: readonly StageLine[]): StagesByOrigin {
+  for (const origin of REQUEST_ORIGINS) {
+    for (const { stage, opens } of lines) if (opens.includes(origin)) lists[origin].push(stage);
+  }
+  return lists;
 }
 
 /** Creates the stages for requests that are not answered: their content, and for a provider's count, what it can read of it. */

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatTurn } from "../../../src/gateway/centre/stage.ts";
-import { byOrigin, createStageLines, type StageDeps } from "../../../src/gateway/stages/index.ts";
+import { createStageLines, emptyStages, fillStages, type StageDeps } from "../../../src/gateway/stages/index.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 // The stages are only created, and need nothing for it.
@@ -32,7 +32,7 @@ const OPENS: Record<string, string> = {
 
 test("each stage opens for the origins of the table, and the list of an origin holds no other", () => {
   expect(Object.fromEntries(lines.map(({ stage, opens }) => [stage.name, opens.join(" ")]))).toEqual(OPENS);
-  for (const [origin, stages] of Object.entries(byOrigin(lines))) {
+  for (const [origin, stages] of Object.entries(fillStages(emptyStages(), lines))) {
     const expected = names.filter((name) => OPENS[name]?.split(" ").includes(origin));
     expect([origin, stages.map(({ name }) => name)]).toEqual([origin, expected]);
   }

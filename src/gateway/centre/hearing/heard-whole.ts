@@ -6,42 +6,48 @@ import { fold } from "../../../chat/fold.ts";
 import { asApiError } from "../../../http/errors.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Source } from "../../../wire/seal-envelopes.ts";
-import type { RequestDeadline } from "../../calls/request-deadline.ts";
-import { clientError, faultOfAnswer, faultOfReading } from "../../rules/policy.ts";
+import { clientError } from "../../rules/policy.ts";
 import { noteCost, usageOfAnswer } from "../../usage/meter.ts";
 import { correctedText } from "../answer.ts";
-import { type AskedWhole, noteWhole, spendUnused, tryWhole } from "../asked-whole.ts";
+import { type AskedWhole, noteWhole, readable, tryWhole, type WholeDeadline } from "../asked-whole.ts";
 import { writerContext } from "../build.ts";
-import type { GatewayDeps } from "../deps.ts";
+import type { GatewayDeps, WholeDeps } from "../deps.ts";
 import type { Answer, ChatTurn } from "../stage.ts";
 import type { Prepared } from "../walk.ts";
 import { Rounds } from "./rounds.ts";
 
 interface HeardOptions {
-  readonly deadline: RequestDeadline;
+  readonly deadline: WholeDeadline;
   /** The checks before which nothing leaves. */
   readonly gates: Promise<unknown> | undefined;
 }
 
-/** Answers with what the stages let pass of one round or several. */
-export async function answerHeard(
-  deps: GatewayDeps,
+/** Answers with what the stages let pass. */
+export function answerHeard(deps: GatewayDeps, prepared: Prepared, options: HeardOptions): Promise<Answer> {
+  return hear(deps, prepared, { ...options, use: written });
+}
+
+/**
+ * Asks for one round or several, and gives `use` the events that the stages let pass. If anything fails, what it cost is recorded.
+ */
+export async function hear<T>(
+  deps: WholeDeps,
   prepared: Prepared,
-  { deadline, gates }: HeardOptions,
-): Promise<Answer> {
+  { deadline, gates, use }: HeardOptions & { use(heard: HeardAnswer): Promise<T> },
+): Promise<T> {
   const rounds = new Rounds(deps, prepared);
   const events: ChatEvent[] = [];
   const signal = platformSignal(deadline.signal);
   const send = (some: readonly ChatEvent[]) => void events.push(...some);
-  let asked: Heard;
+  let last: RoundHeard;
   try {
     do {
-      asked = await ask(deps, rounds, deadline);
-      send(rounds.filter.take(asked.events));
+      last = await ask(deps, rounds, deadline);
+      send(rounds.filter.take(last.events));
       // The gates of the first round have passed before another one is asked.
       if (gates !== undefined) await gates;
     } while (await rounds.end({ signal, send }));
-    return { text: await written(rounds, asked, events) };
+    return await use({ ...last, events, rounds });
   } catch (error) {
     const told = error instanceof UpstreamFault ? clientError(error, deps.scrub, prepared.turn.format.dialect) : error;
     const { status, apiCode: errorCode } = asApiError(told);
@@ -50,8 +56,13 @@ export async function answerHeard(
   }
 }
 
+/** What the stages let pass. */
+export interface HeardAnswer extends RoundHeard {
+  readonly rounds: Rounds;
+}
+
 /** The answer to one round. */
-interface Heard {
+interface RoundHeard {
   readonly turn: ChatTurn;
   readonly events: readonly ChatEvent[];
   /** Undefined if a stage answered. */
@@ -60,7 +71,7 @@ interface Heard {
   readonly source?: Source | undefined;
 }
 
-async function ask(deps: GatewayDeps, rounds: Rounds, deadline: RequestDeadline): Promise<Heard> {
+async function ask(deps: WholeDeps, rounds: Rounds, deadline: WholeDeadline): Promise<RoundHeard> {
   const { ready } = rounds;
   if (ready.made !== undefined) {
     const { events, edited, source } = await ready.made.answer(platformSignal(deadline.signal));
@@ -80,26 +91,12 @@ async function ask(deps: GatewayDeps, rounds: Rounds, deadline: RequestDeadline)
   return { turn, events, asked };
 }
 
-/** Throws if the answer reports a failure or cannot be read, so that another route is asked. */
-function readable(deps: GatewayDeps, asked: AskedWhole): AskedWhole {
-  try {
-    const failure = asked.read.events.find((event) => event.type === "error");
-    if (failure !== undefined) throw faultOfAnswer(failure);
-    fold(asked.read.events);
-    return asked;
-  } catch (error) {
-    const fault = faultOfReading(error);
-    spendUnused(deps, asked, fault);
-    throw fault;
-  }
-}
-
-async function written(rounds: Rounds, { turn, asked, source }: Heard, events: readonly ChatEvent[]): Promise<string> {
+async function written({ turn, asked, events, source, rounds }: HeardAnswer): Promise<{ text: string }> {
   const context = writerContext(turn, asked?.attempt.provider);
   const body = turn.format.encode(fold(events), source === undefined ? context : { ...context, source });
   const text = JSON.stringify(body);
   const corrected = await rounds.complete({ fault: undefined, text: () => text, body: () => body });
   rounds.spend({ status: 200, errorCode: null });
   rounds.settle(turn);
-  return corrected === undefined ? text : correctedText(text, corrected);
+  return { text: corrected === undefined ? text : correctedText(text, corrected) };
 }

@@ -3,7 +3,7 @@
 import type { Usage } from "../../../chat/event.ts";
 import type { RouteAttempt } from "../../calls/route-call.ts";
 import { answerCompleted, answerSettled, roundEnd, spend } from "../answer.ts";
-import type { GatewayDeps } from "../deps.ts";
+import type { WholeDeps } from "../deps.ts";
 import type { BodyMembers, ChatTurn, CompleteAnswer, RoundEnd } from "../stage.ts";
 import { nextRound, type Prepared } from "../walk.ts";
 import { AnswerFilter } from "./filter.ts";
@@ -21,12 +21,12 @@ export interface RoundAnswer {
 
 export class Rounds {
   readonly filter: AnswerFilter;
-  readonly #deps: GatewayDeps;
+  readonly #deps: WholeDeps;
   readonly #ends: RoundEnd[] = [];
   #ready: Prepared;
   #answered: RoundAnswer | undefined;
 
-  constructor(deps: GatewayDeps, ready: Prepared) {
+  constructor(deps: WholeDeps, ready: Prepared) {
     this.#deps = deps;
     this.#ready = ready;
     this.filter = new AnswerFilter(() => this.#answered?.usage());

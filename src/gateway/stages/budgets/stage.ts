@@ -25,9 +25,10 @@ export function createBudgetsStage(budgets: Pick<Budgets, "reserve">): Stage {
   const oneOfSeveral: StageRun = { round: async (turn) => ({ why: "budgets", reservation: await reserve(turn) }) };
   return {
     name: "budgets",
-    open({ caller, reservation }) {
+    open({ caller, reservation, origin }) {
       if (caller.budgets === undefined) return undefined;
-      return reservation === undefined ? single : oneOfSeveral;
+      // A request of the gateway's own is paid beside the one for which it is made.
+      return reservation === undefined || origin === "inner" ? single : oneOfSeveral;
     },
   };
 }

@@ -1,4 +1,4 @@
-// The guardrails of a request that is no chat, or of one of the gateway's own: its texts on their way out, and those of the answer.
+// The guardrails of a request that is no chat: its texts on their way out, and those of the answer.
 
 import type { Exchange } from "../../../http/exchange.ts";
 import type { Guards } from "./deps.ts";
@@ -9,17 +9,17 @@ import { mapTexts } from "./texts.ts";
 
 /** Whose request it is. */
 export interface GuardedCaller extends GuardedRequest {
-  /** Where it is told what was done; absent for calls of the gateway's own. */
-  readonly exchange?: Exchange;
+  /** Where it is told what was done. */
+  readonly exchange: Exchange;
 }
 
 /** The guardrails that apply to a request. */
 export class GuardedCall {
   readonly #guards: Guards;
   readonly #session: GuardSession;
-  readonly #exchange: Exchange | undefined;
+  readonly #exchange: Exchange;
 
-  constructor(guards: Guards, own: readonly Guardrail[], exchange: Exchange | undefined) {
+  constructor(guards: Guards, own: readonly Guardrail[], exchange: Exchange) {
     this.#guards = guards;
     this.#session = new GuardSession(own);
     this.#exchange = exchange;
@@ -84,7 +84,7 @@ export class GuardedCall {
 
   #tell(): void {
     const report = this.#session.report();
-    if (report === undefined || this.#exchange === undefined) return;
+    if (report === undefined) return;
     this.#exchange.log["guardrails"] = report;
     this.#exchange.headers["x-sallyport-guardrails"] = report;
   }

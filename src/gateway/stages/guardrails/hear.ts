@@ -23,9 +23,16 @@ interface Block {
   readonly held: ChatEvent[] | undefined;
 }
 
+/** What becomes of the answer. */
+interface AnswerOptions {
+  ended(): void;
+  /** The error with which a denied answer fails; absent: it ends before what was denied, and the client sees why. */
+  refused?: ((denied: Denied) => Error) | undefined;
+}
+
 /** Creates what takes the events of an answer. */
-export function guardedAnswer(session: GuardSession, ended: () => void): Hearing {
-  const answer = new GuardedAnswer(session);
+export function guardedAnswer(session: GuardSession, { ended, refused }: AnswerOptions): Hearing {
+  const answer = new GuardedAnswer(session, refused);
   return {
     hear(event) {
       const out = answer.hear(event);
@@ -37,11 +44,13 @@ export function guardedAnswer(session: GuardSession, ended: () => void): Hearing
 
 class GuardedAnswer {
   readonly #session: GuardSession;
+  readonly #refused: AnswerOptions["refused"];
   readonly #blocks = new Map<string, Block>();
   readonly #denied = new Set<number>();
 
-  constructor(session: GuardSession) {
+  constructor(session: GuardSession, refused: AnswerOptions["refused"]) {
     this.#session = session;
+    this.#refused = refused;
   }
 
   hear(event: ChatEvent): readonly ChatEvent[] {
@@ -51,6 +60,7 @@ class GuardedAnswer {
       return this.#passed(event);
     } catch (error) {
       if (!(error instanceof Denied)) throw error;
+      if (this.#refused !== undefined) throw this.#refused(error);
       this.#denied.add(event.choice);
       return event.type === "finish" ? [...this.#closed(event.choice), denial(event)] : this.#closed(event.choice);
     }

@@ -37,7 +37,11 @@ class GuardrailsRun implements StageRun {
   /** Undefined until it is known whether the answer is looked through. */
   get hears(): ((turn: ChatTurn) => Hearing) | undefined {
     if (!this.#session.hears) return undefined;
-    return (turn) => guardedAnswer(this.#session, () => this.#tell(turn));
+    return (turn) => {
+      // The gateway itself cannot use a part of an answer.
+      const refused = turn.origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined;
+      return guardedAnswer(this.#session, { ended: () => this.#tell(turn), refused });
+    };
   }
 
   settle(): void {
@@ -53,14 +57,17 @@ class GuardrailsRun implements StageRun {
       this.#tell(turn);
       return change;
     } catch (error) {
-      if (!(error instanceof Denied)) throw error;
-      this.#tell(turn, true);
-      this.settle();
-      if (error.cause !== undefined) {
-        this.#guards.warn("a guardrail failed", { guardrail: error.guardrail, error: error.cause });
-      }
-      throw deniedError(error);
+      throw error instanceof Denied ? this.#refused(turn, error) : error;
     }
+  }
+
+  #refused(turn: ChatTurn, denied: Denied): Error {
+    this.#tell(turn, true);
+    this.settle();
+    if (denied.cause !== undefined) {
+      this.#guards.warn("a guardrail failed", { guardrail: denied.guardrail, error: denied.cause });
+    }
+    return deniedError(denied);
   }
 
   #change(turn: ChatTurn): Change | undefined {
