@@ -63,14 +63,16 @@ export interface Exchange {
 /** Sends a request. */
 export type Fetch = (url: string, init: BunFetchRequestInit) => Promise<Response>;
 
+/** Wraps the function that sends to a provider; the returned one must be used instead. */
+export type CallTransport = (provider: string, send: Fetch) => Fetch;
+
 /** Copies the messages of a request. */
 export interface WireTap {
   /** Called with the client's decompressed body. */
   body(bytes: Uint8Array): void;
   /** Wraps the response to the client; the returned one must be sent instead. */
   response(response: Response): Response;
-  /** Wraps the function that sends to a provider; the returned one must be used instead. */
-  transport(provider: string, send: Fetch): Fetch;
+  readonly transport: CallTransport;
 }
 
 const exchanges = new WeakMap<Request, Exchange>();

@@ -139,6 +139,14 @@ describe("on", () => {
     expect(wire.upstream[0].request.headers).toContainEqual(["authorization", "[redacted]"]);
   });
 
+  test("the calls for each of several prompts are kept with their request", async () => {
+    const body = { model: "well", prompt: ["one", "two"] };
+    await app.ask("POST", "/v1/completions", { as: key, body, headers: { "x-request-id": "prompts" } });
+    const [wire] = await keptOf("prompts");
+    const sent = wire.upstream.map(({ request }: { request: { body: string } }) => JSON.parse(request.body).messages);
+    expect(sent.map(([{ content }]: [{ content: string }]) => content).sort()).toEqual(["one", "two"]);
+  });
+
   test("streams reach the client as they would, and are kept whole", async () => {
     const { text } = await ask("well", "stream", { stream: true });
     expect(text).toContain("the stre");

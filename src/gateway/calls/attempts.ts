@@ -187,11 +187,11 @@ function candidatesOf(
     const named = deps.provider(route.provider);
     if (named === undefined) continue;
     const spoken = chat === undefined ? named : dialectFor(named, route, chat, family);
-    const wire = trace?.wire;
+    const transport = trace?.transport;
     const provider =
-      wire === undefined
+      transport === undefined
         ? spoken
-        : { ...spoken, client: undefined, transport: wire.transport(spoken.name, spoken.transport) };
+        : { ...spoken, client: undefined, transport: transport(spoken.name, spoken.transport) };
     out.push({ route, provider, tries: 0, over: false, restsUntilMs: 0 });
   }
   if (out.length === 0) throw new ApiError("provider_unavailable", "No provider of this model is configured.");

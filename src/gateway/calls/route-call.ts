@@ -4,7 +4,7 @@
 import type { FailedRoute } from "../../base/attempt.ts";
 import type { ModelRoute } from "../../catalog/models.ts";
 import type { Usage } from "../../chat/event.ts";
-import type { Exchange, WireTap } from "../../http/exchange.ts";
+import type { CallTransport, Exchange } from "../../http/exchange.ts";
 import { genAiAnswerAttributes, genAiCallAttributes, genAiSpanName } from "../../telemetry/genai.ts";
 import { type TraceSpan, traceHeaders } from "../../telemetry/span.ts";
 import type { CallOutcome, Permit } from "../../upstream/breaker.ts";
@@ -20,8 +20,8 @@ export interface CallTrace {
   stream: boolean;
   /** Collects the calls that failed. */
   failedRoutes?: FailedRoute[];
-  /** Copies the messages of the call, if the key is being debugged; undefined for nearly all requests. */
-  wire?: WireTap | undefined;
+  /** Stands between the gateway and the providers; undefined for nearly all requests. */
+  transport?: CallTransport | undefined;
   /** The operation, if it is not a chat. */
   operation?: string | undefined;
   maxTokens?: number | undefined;
@@ -34,7 +34,13 @@ export function callTraceOf(
   { headers }: Request,
   { span, failedRoutes, wire }: Pick<Exchange, "span" | "failedRoutes" | "wire">,
 ): CallTrace {
-  return { span, headers: span === undefined ? traceHeaders(headers) : {}, stream: false, failedRoutes, wire };
+  return {
+    span,
+    headers: span === undefined ? traceHeaders(headers) : {},
+    stream: false,
+    failedRoutes,
+    transport: wire?.transport,
+  };
 }
 
 /** The outcome of a call. */

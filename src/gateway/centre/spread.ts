@@ -146,11 +146,8 @@ async function answerPrompts(
  * line.
  */
 function partOf(whole: TurnExchange): TurnExchange {
-  const { requestId, startedMs, path, headers, log, span, failedRoutes, wire } = whole;
   return {
-    ...{ requestId, startedMs, path, headers, log, span, failedRoutes },
-    ...(wire === undefined ? {} : { wire }),
-    atEnd: (work) => whole.atEnd(work),
+    ...whole,
     get recorded() {
       return whole.recorded;
     },

@@ -8,7 +8,7 @@ import type { EditedContext } from "../../chat/context-edits.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ResultBlock, ResultChoice } from "../../chat/result.ts";
-import type { Exchange } from "../../http/exchange.ts";
+import type { CallTransport, Exchange } from "../../http/exchange.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { KeyChoice } from "../../upstream/ask.ts";
@@ -35,21 +35,20 @@ export interface RequestSource {
 /** A client's request over HTTP. */
 export const HTTP_CLIENT: RequestSource = { origin: "client", edge: "http" };
 
-/** What is noted of a request, by whatever way it came in. */
-export type TurnExchange = Pick<
+/** What is known and noted of a request, by whatever way it came in: an exchange without what only HTTP has. */
+export type TurnExchange = Omit<
   Exchange,
-  | "requestId"
-  | "startedMs"
-  | "path"
-  | "span"
-  | "wire"
-  | "headers"
-  | "log"
-  | "failedRoutes"
-  | "recorded"
-  | "streaming"
-  | "atEnd"
-  | "finish"
+  | "method"
+  | "route"
+  | "alias"
+  | "address"
+  | "secure"
+  | "isUnnamedProxy"
+  | "holder"
+  | "holdBody"
+  | "thrown"
+  | "caller"
+  | "takeAnswer"
 >;
 
 /** What admission and reading made of a request. */
@@ -95,6 +94,8 @@ export interface ChatTurn extends ClientRequest {
   readonly clientHeaders: Readonly<Record<string, string>>;
   /** The route to try first, and the choice among a route's credentials. */
   readonly preference?: RoutePreference | undefined;
+  /** Stands between the gateway and the providers, if a stage looks at what they say to each other. */
+  readonly transport?: CallTransport | undefined;
   /** The reservation of the request in the caller's budgets, until the exchange ends. */
   readonly reservation?: Reservation | undefined;
   /** The number of the round, if it is not the first one. */

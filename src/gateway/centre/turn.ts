@@ -110,13 +110,13 @@ export function decodeOptions({ headers }: Request): DecodeOptions {
 }
 
 /** What the attempts on a turn's routes need to know of it. */
-export function tryOptions({ exchange, chat, format, caller, preference, traceContext }: ChatTurn) {
+export function tryOptions({ exchange, chat, format, caller, preference, traceContext, transport }: ChatTurn) {
   const trace: CallTrace = {
     span: exchange.span,
     headers: traceContext,
     stream: chat.stream,
     failedRoutes: exchange.failedRoutes,
-    wire: exchange.wire,
+    transport,
     maxTokens: chat.maxTokens,
     temperature: chat.temperature,
     topP: chat.topP,

@@ -13,6 +13,7 @@ import { choiceStage } from "./choice/stage.ts";
 import type { ChatCompaction } from "./compaction/conversations.ts";
 import type { RecordsDeps } from "./compaction/open-records.ts";
 import { createCompactionStage } from "./compaction/stage.ts";
+import { debuggingStage } from "./debugging/stage.ts";
 import { createFilesStage } from "./files/stage.ts";
 import type { Guards } from "./guardrails/deps.ts";
 import { createGuardrailsStage } from "./guardrails/stage.ts";
@@ -53,6 +54,8 @@ const DIRECT: readonly RequestOrigin[] = ["client"];
 /** Creates all stages, in order. */
 export function createStageLines(deps: StageDeps): readonly StageLine[] {
   return [
+    // Sees the calls of every request, whatever the other stages make of it.
+    { stage: debuggingStage, opens: ASKED },
     // Narrows the routes first, since the other stages ask what these can do.
     { stage: choiceStage, opens: ASKED },
     // Has no content, which the others need.

@@ -13,6 +13,7 @@ const names = lines.map(({ stage }) => stage.name);
 
 /** For which requests each stage opens. A new stage must say it here. */
 const OPENS: Record<string, string> = {
+  debugging: "client row",
   choice: "client row",
   loading: "client",
   history: "client row",
