@@ -55,6 +55,8 @@ export class HeardStream {
   #isDone = false;
   #isOver = false;
   #isCancelled = false;
+  /** Whether the work after a round is under way, which may ask another one. */
+  #isEnding = false;
   #errorCode: string | null = null;
 
   constructor(deps: GatewayDeps, ready: Prepared, options: HeardStreamOptions) {
@@ -105,10 +107,8 @@ export class HeardStream {
     const ttfbMs = performance.now() - live.turn.exchange.startedMs;
     const { turn, attempt } = live;
     this.#rounds.answered({ turn, attempt, ttfbMs, usage: () => usageOf(live) });
-    if (!this.#isCancelled) return;
     // The client left while the round began. Nobody reads it, but its usage still counts.
-    live.cancel();
-    this.settle(true);
+    if (this.#isCancelled) live.cancel();
   }
 
   note(): void {
@@ -144,7 +144,9 @@ export class HeardStream {
       this.#isOver = true;
       return text + this.#writer.fail(failure);
     }
-    this.#ending = this.#end();
+    // Nobody reads a further round.
+    if (this.#isCancelled) return text;
+    this.#ending = this.#ended();
     // The client is told of a failure when its stream waits for the text.
     this.#ending.catch(() => undefined);
     return text;
@@ -171,6 +173,17 @@ export class HeardStream {
     let text = "";
     for (const event of events) text += this.#writer.push(event);
     return text;
+  }
+
+  /** Works after a round. If the client leaves meanwhile, the answer is settled once, with what a further round has cost. */
+  async #ended(): Promise<void> {
+    this.#isEnding = true;
+    try {
+      await this.#end();
+    } finally {
+      this.#isEnding = false;
+      if (this.#isCancelled) this.settle(true);
+    }
   }
 
   async #end(): Promise<void> {
@@ -209,6 +222,7 @@ export class HeardStream {
 
   /** Records the outcome. Called once. */
   settle(gone: boolean): void {
+    if (gone && this.#isEnding) return;
     const { turn, fault } = this;
     const live = this.#source?.live;
     if (live !== undefined) endAttempt(live, gone);
