@@ -6,13 +6,14 @@ import type { TextFlow } from "./scan.ts";
 
 /** What stands in no string: numbers, and in what is no JSON, anything. */
 const BARE = /[^\s"{}[\],:]/;
+const HEX = /^[\da-fA-F]$/;
 const SIMPLE: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /** Leads each string and number of a JSON text through a flow of its own. What stands outside of strings is text too. */
 export class JsonFlow implements TextFlow {
   readonly #create: () => TextFlow;
   #string: TextFlow | undefined;
-  /** An spelled that is not complete. */
+  /** An escape that is not complete. */
   #escape = "";
   #number = "";
 
@@ -24,11 +25,11 @@ export class JsonFlow implements TextFlow {
     let out = "";
     for (let at = 0; at < text.length; ) {
       if (this.#string !== undefined) {
-        const end = this.#escape === "" ? plainEnd(text, at) : at;
-        if (end > at) {
-          out += written(this.#string.push(text.slice(at, end)));
-          at = end;
-        } else out += this.#special(text[at++]!);
+        // One text for the whole run: a flow looks through what it is given as often as it is given something.
+        const { plain, end } = this.#run(text, at);
+        if (plain !== "") out += written(this.#string.push(plain));
+        if (text[end] === '"') out += `${this.#stringEnd()}"`;
+        at = end + 1;
         continue;
       }
       const char = text[at++]!;
@@ -44,32 +45,44 @@ export class JsonFlow implements TextFlow {
   }
 
   end(): string {
-    const rest = this.#string === undefined ? this.#numberEnd() : written(this.#string.end()) + this.#escape;
-    this.#string = undefined;
+    const rest = this.#string === undefined ? this.#numberEnd() : this.#stringEnd() + this.#escape;
     this.#escape = "";
     return rest;
   }
 
-  /** A character of a string that is, or may be, more than itself. */
-  #special(char: string): string {
-    const string = this.#string!;
-    if (this.#escape === "") {
-      if (char === "\\") {
-        this.#escape = char;
-        return "";
+  #stringEnd(): string {
+    const rest = written(this.#string!.end());
+    this.#string = undefined;
+    return rest;
+  }
+
+  /** What a string says from a place on, up to the quote that ends it or the end of the text. */
+  #run(text: string, from: number): { readonly plain: string; readonly end: number } {
+    const parts: string[] = [];
+    let at = from;
+    while (at < text.length) {
+      if (this.#escape === "") {
+        const end = plainEnd(text, at);
+        if (end > at) parts.push(text.slice(at, end));
+        at = end;
+        if (at === text.length || text[at] === '"') break;
       }
-      this.#string = undefined;
-      return `${written(string.end())}"`;
+      parts.push(this.#escaped(text[at++]!));
     }
+    return { plain: parts.join(""), end: at };
+  }
+
+  /** A character of an escape; what the escape stands for once it is complete. */
+  #escaped(char: string): string {
     this.#escape += char;
-    const isWhole = this.#escape[1] !== "u" || this.#escape.length === 6 || !/^\\u[\da-fA-F]{0,3}$/.test(this.#escape);
-    if (!isWhole) return "";
+    const { length } = this.#escape;
+    if (length === 1 || (this.#escape[1] === "u" && (length === 2 || (length < 6 && HEX.test(char))))) return "";
     const spelled = this.#escape;
     this.#escape = "";
-    const kind = spelled[1] ?? "";
-    if (kind !== "u") return written(string.push(entryOf(SIMPLE, kind) ?? kind));
-    const code = Number.parseInt(spelled.slice(2), 16);
-    return written(string.push(Number.isNaN(code) || spelled.length < 6 ? spelled : String.fromCharCode(code)));
+    const kind = spelled[1]!;
+    if (kind !== "u") return entryOf(SIMPLE, kind) ?? kind;
+    // What is no escape stands for itself.
+    return length === 6 && HEX.test(char) ? String.fromCharCode(Number.parseInt(spelled.slice(2), 16)) : spelled;
   }
 
   #numberEnd(): string {

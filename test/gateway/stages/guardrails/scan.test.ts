@@ -107,6 +107,19 @@ test.each([
   expect(scanned(new JsonFlow(() => new Scan(PII, mark)), text)).toBe(expected);
 });
 
+test("a string of a JSON text is one text, however it is escaped", () => {
+  const seen: string[] = [];
+  const push = (text: string) => {
+    seen.push(text);
+    return text;
+  };
+  const flow = { push, end: () => "" };
+  const text = "ada@example.com ☎";
+  const escaped = [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  expect(JSON.parse(scanned(new JsonFlow(() => flow), `"${escaped}\\n"`))).toBe(`${text}\n`);
+  expect(seen).toEqual([`${text}\n`]);
+});
+
 const BYTES = "data:image/png;base64,iVBORw0KGgo=";
 const READ: readonly (readonly [name: string, value: unknown, texts: readonly string[]])[] = [
   ["a text that only begins like a URL of bytes", { content: "data: ada" }, ["data: ada"]],
