@@ -1,7 +1,7 @@
 // Leads every text of an answer through the guardrails.
 
 import type { ChatEvent, FinishEvent } from "../../../chat/event.ts";
-import type { Hearing } from "../../centre/stage.ts";
+import type { AnswerStop, Hearing } from "../../centre/stage.ts";
 import { scanned, type TextFlow } from "./scan.ts";
 import { Denied, type GuardSession } from "./session.ts";
 import { mapTexts } from "./texts.ts";
@@ -25,18 +25,21 @@ interface Block {
 
 /** What becomes of the answer. */
 interface AnswerOptions {
+  /** Whether the answer is a stream with one choice: nothing more of it is of use once it was denied. */
+  readonly stopsAtDenial: boolean;
+  /** Called at the end of each choice, and when one is denied. */
   ended(): void;
   /** The error with which a denied answer fails; absent: it ends before what was denied, and the client sees why. */
   refused?: ((denied: Denied) => Error) | undefined;
 }
 
 /** Creates what takes the events of an answer. */
-export function guardedAnswer(session: GuardSession, { ended, refused }: AnswerOptions): Hearing {
-  const answer = new GuardedAnswer(session, refused);
+export function guardedAnswer(session: GuardSession, options: AnswerOptions): Hearing {
+  const answer = new GuardedAnswer(session, options);
   return {
     hear(event) {
       const out = answer.hear(event);
-      if (event.type === "finish" || event.type === "error") ended();
+      if ("finish" in out || event.type === "finish" || event.type === "error") options.ended();
       return out;
     },
   };
@@ -44,24 +47,26 @@ export function guardedAnswer(session: GuardSession, { ended, refused }: AnswerO
 
 class GuardedAnswer {
   readonly #session: GuardSession;
-  readonly #refused: AnswerOptions["refused"];
+  readonly #options: AnswerOptions;
   readonly #blocks = new Map<string, Block>();
   readonly #denied = new Set<number>();
 
-  constructor(session: GuardSession, refused: AnswerOptions["refused"]) {
+  constructor(session: GuardSession, options: AnswerOptions) {
     this.#session = session;
-    this.#refused = refused;
+    this.#options = options;
   }
 
-  hear(event: ChatEvent): readonly ChatEvent[] {
+  hear(event: ChatEvent): readonly ChatEvent[] | AnswerStop {
     if (event.type === "start" || event.type === "error") return [event];
     if (this.#denied.has(event.choice)) return event.type === "finish" ? [denial(event)] : [];
     try {
       return this.#passed(event);
     } catch (error) {
       if (!(error instanceof Denied)) throw error;
-      if (this.#refused !== undefined) throw this.#refused(error);
+      const { refused, stopsAtDenial } = this.#options;
+      if (refused !== undefined) throw refused(error);
       this.#denied.add(event.choice);
+      if (stopsAtDenial && event.type !== "finish") return { finish: "content_filter" };
       return event.type === "finish" ? [...this.#closed(event.choice), denial(event)] : this.#closed(event.choice);
     }
   }

@@ -38,14 +38,23 @@ class GuardrailsRun implements StageRun {
   get hears(): ((turn: ChatTurn) => Hearing) | undefined {
     if (!this.#session.hears) return undefined;
     return (turn) => {
-      // The gateway itself cannot use a part of an answer.
-      const refused = turn.origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined;
-      return guardedAnswer(this.#session, { ended: () => this.#tell(turn), refused });
+      const { origin, chat } = turn;
+      return guardedAnswer(this.#session, {
+        stopsAtDenial: chat.stream && (chat.n ?? 1) === 1,
+        ended: () => this.#tell(turn),
+        // The gateway itself cannot use a part of an answer.
+        refused: origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined,
+      });
     };
   }
 
   settle(): void {
-    for (const { guardrail, action, count } of this.#session.counts()) this.#guards.count(guardrail, action, count);
+    this.#count();
+  }
+
+  /** Counts what was not counted yet, at once: a request that no route answers is never settled. */
+  #count(): void {
+    for (const { guardrail, action, count } of this.#session.takeCounts()) this.#guards.count(guardrail, action, count);
   }
 
   #masked(turn: ChatTurn): Change | undefined {
@@ -63,7 +72,6 @@ class GuardrailsRun implements StageRun {
 
   #refused(turn: ChatTurn, denied: Denied): Error {
     this.#tell(turn, true);
-    this.settle();
     if (denied.cause !== undefined) {
       this.#guards.warn("a guardrail failed", { guardrail: denied.guardrail, error: denied.cause });
     }
@@ -90,6 +98,7 @@ class GuardrailsRun implements StageRun {
 
   /** The header of a stream was sent before its answer was known. */
   #tell({ exchange, chat }: ChatTurn, hasHeader = !chat.stream): void {
+    this.#count();
     const report = this.#session.report();
     if (report === undefined) return;
     exchange.log["guardrails"] = report;

@@ -92,23 +92,14 @@ export class GuardSession {
     return told.length === 0 ? undefined : told.join(", ");
   }
 
-  /** How often each guardrail did what. */
-  counts(): { readonly guardrail: string; readonly action: string; readonly count: number }[] {
-    return [...this.#counts].map(([guardrail, count]) => ({
-      guardrail,
-      action: this.#told(guardrail, count).replace(/:.*/, ""),
-      count: Math.max(1, count.found),
-    }));
-  }
-
-  /** The same, for those who count as they go: each once. */
-  takeCounts(): ReturnType<GuardSession["counts"]> {
-    const fresh = this.counts().map((one) => {
-      const before = this.#taken.get(one.guardrail) ?? 0;
-      this.#taken.set(one.guardrail, one.count);
-      return { ...one, count: one.count - before };
+  /** How often each guardrail did what since the last call. */
+  takeCounts(): { readonly guardrail: string; readonly action: string; readonly count: number }[] {
+    return [...this.#counts].flatMap(([guardrail, one]) => {
+      const all = Math.max(1, one.found);
+      const count = all - (this.#taken.get(guardrail) ?? 0);
+      this.#taken.set(guardrail, all);
+      return count === 0 ? [] : [{ guardrail, action: this.#told(guardrail, one).replace(/:.*/, ""), count }];
     });
-    return fresh.filter(({ count }) => count > 0);
   }
 
   /** The first guardrail that put something in place of a text. */

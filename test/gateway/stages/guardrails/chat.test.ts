@@ -143,7 +143,8 @@ test.each(ROWS)("a denied answer ends before it: %s over %s, stream %p", async (
   expect("It is so. The ".startsWith(heard.text)).toBe(true);
   expect(heard.calls).toEqual([]);
   expect(heard.stop).toEqual(STOPS[format.name]);
-  expect(heard.usage).toMatchObject({ input: 11, output: 7 });
+  // The call ends with a denied stream, so that its usage is what was known by then.
+  if (!stream) expect(heard.usage).toMatchObject({ input: 11, output: 7 });
   expect(raw).not.toMatch(/launch|1234|known/);
   if (!stream) expect(response.headers.get("x-sallyport-guardrails")).toBe("no-codes=denied");
 });
@@ -162,6 +163,51 @@ test.each(ROWS)(
     expect(raw).not.toContain("launch");
   },
 );
+
+test.each(CLIENT_FORMATS.map((format) => [format.name, format] as const))(
+  "a denied stream ends the call of the provider: %s",
+  async (_name, format) => {
+    const left = Promise.withResolvers<void>();
+    upstream.answer(() => {
+      const delta = { role: "assistant", content: "The launch code 123456 is known. " };
+      const chunk = {
+        id: "a",
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta }],
+      };
+      const body = new ReadableStream<string>({
+        start: (out) => out.enqueue(`data: ${JSON.stringify(chunk)}\n\n`),
+        cancel: () => left.resolve(),
+      });
+      return new Response(body.pipeThrough(new TextEncoderStream()), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    });
+    const body = { ...bodyOf(format, "The code?", { stream: true }), model: "denied-openai-chat" };
+    const response = await app.post(format.path, body);
+    const heard = format.streamed(await response.text());
+    await left.promise;
+    expect(heard.stop).toEqual(STOPS[format.name]);
+    expect("The ".startsWith(heard.text)).toBe(true);
+  },
+);
+
+test("what was masked is counted if no route answers", async () => {
+  const count = async () =>
+    Number(
+      /sallyport_guardrails_total\{[^}]*guardrail="pii"[^}]*\} (\d+)/.exec(
+        await (await app.call("/metrics")).text(),
+      )?.[1],
+    );
+  const before = (await count()) || 0;
+  upstream.answer(() => new Response("{}", { status: 401 }));
+  const [format] = CLIENT_FORMATS;
+  const body = { ...bodyOf(format!, "I am ada@example.com", { stream: false }), model: "masked-openai-chat" };
+  expect((await app.post(format!.path, body)).status).toBeGreaterThan(400);
+  expect(await count()).toBe(before + 1);
+});
 
 test("a model without guardrails is relayed as before", async () => {
   const [format] = CLIENT_FORMATS;
