@@ -128,15 +128,21 @@ export interface BuildOptions {
   /** A target of the bundler such as `bun-linux-arm64-musl`, and the file of its runtime. Absent: this machine's own. */
   readonly target?: Bun.Build.CompileTarget;
   readonly runtime?: string;
+  /** What `packagesOfProgram` returned, where several programs are built. */
+  readonly packages?: readonly Inside[];
 }
 
-/** Builds the program into one executable and returns the packages inside. Throws if that fails. */
-export async function buildProgram({ outfile, target, runtime }: BuildOptions): Promise<readonly Inside[]> {
+/** The packages of which something is inside the program. */
+export function packagesOfProgram(): Promise<readonly Inside[]> {
+  return packagesInside(ENTRIES);
+}
+
+/** Builds the program into one executable. Throws if that fails. */
+export async function buildProgram({ outfile, target, runtime, packages }: BuildOptions): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
   // A running copy keeps the inode of the old file. Overwriting the file would fail with "text file busy".
   rmSync(outfile, { force: true });
   const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
-  const packages = await packagesInside(ENTRIES);
   // A program without its pages must not be built.
   let embedded = false;
   try {
@@ -145,7 +151,7 @@ export async function buildProgram({ outfile, target, runtime }: BuildOptions): 
       target: "bun",
       plugins: [
         await embedDriver(pages),
-        await embedLicences(pages, packages),
+        await embedLicences(pages, packages ?? (await packagesOfProgram())),
         await embedPages(pages, () => {
           embedded = true;
         }),
@@ -180,7 +186,6 @@ export async function buildProgram({ outfile, target, runtime }: BuildOptions): 
   }
   if (!embedded)
     throw new Error("The file that bundles the dashboard is elsewhere now: look at embedPages in scripts/build.ts");
-  return packages;
 }
 
 /** The commit of the working tree, with `-dirty` if it has changes; `unknown` without git. */

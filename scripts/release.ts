@@ -2,13 +2,14 @@
 // inside. Usage: bun scripts/release.ts [--out FOLDER] [--only TARGET,…] [--sign KEYFILE] (`bun run release`)
 //
 // A runtime comes as a package of its own; a target whose package cannot be had is named and left out. `--sign` takes a private key
-// of ssh-keygen, which stays outside of the repository.
+// of ssh-keygen, which stays outside of the repository; its public key is written into install.sh of the release. The folder must be
+// new or empty: this script deletes nothing that it did not write.
 
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { packageManager, version } from "../package.json";
-import { buildProgram, commit } from "./build.ts";
+import { buildProgram, commit, packagesOfProgram } from "./build.ts";
 import { cycloneDx } from "./release/bill-of-materials.ts";
 import type { Inside } from "./release/packages.ts";
 import { tarOf } from "./release/tar.ts";
@@ -33,6 +34,8 @@ export const TARGETS: readonly Target[] = [
 ];
 
 const root = join(import.meta.dir, "..");
+/** Higher levels gain a percent and take twice as long. */
+const ZSTD_LEVEL = 19;
 const runtimeVersion = packageManager.replace("bun@", "");
 
 /** The runtime of a target, fetched by the package manager and kept; undefined if it cannot be had. */
@@ -60,12 +63,26 @@ async function pack(target: Target, program: string, out: string): Promise<strin
     { name: "CHANGELOG.md", mode: 0o644, bytes: readFileSync(join(root, "CHANGELOG.md")) },
   ]);
   await Bun.write(join(out, `${stem}.tar.gz`), Bun.gzipSync(tar, { level: 9 }));
-  // A third smaller, where the machine that builds and the one that installs have the program for it.
-  if (Bun.which("xz") === null) return [`${stem}.tar.gz`];
-  await Bun.write(join(out, `${stem}.tar`), tar);
-  const xz = Bun.spawnSync(["xz", "-9", "-T1", "-f", join(out, `${stem}.tar`)]);
-  if (!xz.success) throw new Error(`xz failed for ${stem}`);
-  return [`${stem}.tar.gz`, `${stem}.tar.xz`];
+  await Bun.write(join(out, `${stem}.tar.zst`), Bun.zstdCompressSync(tar, { level: ZSTD_LEVEL }));
+  return [`${stem}.tar.gz`, `${stem}.tar.zst`];
+}
+
+/** Makes the folder of a release. Throws if something is in it. */
+export function freshFolder(path: string): void {
+  if (existsSync(path) && readdirSync(path).length > 0)
+    throw new Error(`${path} is not empty: remove it, or name another folder with --out`);
+  mkdirSync(path, { recursive: true });
+}
+
+/** The installer of a release, which knows the public key that signed it. Throws if it has no place for one. */
+export function installerOf(script: string, publicKey: string | undefined): string {
+  if (publicKey === undefined) return script;
+  const [kind = "", material = ""] = publicKey.trim().split(/\s+/);
+  if (!/^[\w@.-]+$/.test(kind) || !/^[\w+/=]+$/.test(material))
+    throw new Error("The public key is not one of ssh-keygen.");
+  const named = script.replace(/^signed_by=$/m, `signed_by="${kind} ${material}"`);
+  if (named === script) throw new Error("install.sh has no line signed_by=");
+  return named;
 }
 
 function sumOf(path: string): string {
@@ -81,10 +98,9 @@ async function release(): Promise<void> {
   for (const name of only ?? []) {
     if (!TARGETS.some((target) => target.name === name)) throw new Error(`There is no target ${name}.`);
   }
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
+  freshFolder(out);
   const files: string[] = [];
-  let packages: readonly Inside[] = [];
+  const packages: readonly Inside[] = await packagesOfProgram();
   for (const target of TARGETS.filter(({ name }) => only?.includes(name) ?? true)) {
     const runtime = await runtimeOf(target);
     if (runtime === undefined) {
@@ -92,7 +108,7 @@ async function release(): Promise<void> {
       continue;
     }
     const program = join(out, target.name.startsWith("windows") ? "sallyport.exe" : "sallyport");
-    packages = await buildProgram({ outfile: program, target: target.compile, runtime });
+    await buildProgram({ outfile: program, target: target.compile, runtime, packages });
     const packed = await pack(target, program, out);
     const megabytes = (path: string) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
     const sizes = packed.map((name) => `${name.slice(name.lastIndexOf(".") + 1)} ${megabytes(join(out, name))}`);
@@ -102,7 +118,9 @@ async function release(): Promise<void> {
   }
   const bill = `sallyport-${version}.cdx.json`;
   await Bun.write(join(out, bill), cycloneDx({ version, commit: commit(), runtimeVersion, packages }));
-  await Bun.write(join(out, "install.sh"), await Bun.file(join(root, "scripts/install.sh")).text());
+  const publicKey = values.sign === undefined ? undefined : readFileSync(`${values.sign}.pub`, "utf8");
+  const script = await Bun.file(join(root, "scripts/install.sh")).text();
+  await Bun.write(join(out, "install.sh"), installerOf(script, publicKey));
   files.push(bill, "install.sh");
   const sums = files.sort().map((name) => `${sumOf(join(out, name))}  ${name}\n`);
   await Bun.write(join(out, "SHA256SUMS"), sums.join(""));

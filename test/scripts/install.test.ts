@@ -1,17 +1,18 @@
 // The installer against a release on a local server: what it installs, and what it refuses.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cycloneDx } from "../../scripts/release/bill-of-materials.ts";
 import { licenceTexts } from "../../scripts/release/packages.ts";
 import { tarOf } from "../../scripts/release/tar.ts";
-import { TARGETS } from "../../scripts/release.ts";
+import { freshFolder, installerOf, TARGETS } from "../../scripts/release.ts";
 
 const SCRIPT = join(import.meta.dir, "../../scripts/install.sh");
 const home = mkdtempSync(join(tmpdir(), "sallyport-install-"));
 const files = new Map<string, Uint8Array<ArrayBuffer> | string>();
+let archive: Uint8Array<ArrayBuffer>;
 let server: Bun.Server<undefined>;
 
 beforeAll(async () => {
@@ -23,19 +24,24 @@ beforeAll(async () => {
       return file === undefined ? new Response("", { status: 404 }) : new Response(file);
     },
   });
-  // A program for every system; this machine takes its own.
   const bytes = Buffer.from('#!/bin/sh\necho "sallyport 9.9.9 (test)"\n');
-  const archive = Bun.gzipSync(await tarOf([{ name: "sallyport", mode: 0o755, bytes }]));
-  for (const { name } of TARGETS) files.set(`sallyport-9.9.9-${name}.tar.gz`, archive);
+  archive = await tarOf([{ name: "sallyport", mode: 0o755, bytes }]);
 });
 afterAll(async () => {
   await server.stop(true);
   rmSync(home, { recursive: true, force: true });
 });
 
+/** A whole release: a program for every system, of which this machine takes its own. */
+function restore(): void {
+  files.clear();
+  for (const { name } of TARGETS) files.set(`sallyport-9.9.9-${name}.tar.gz`, Bun.gzipSync(archive));
+  writeSums();
+}
+
 function writeSums(): void {
   const sum = (file: Uint8Array<ArrayBuffer> | string) => new Bun.CryptoHasher("sha256").update(file).digest("hex");
-  const archives = [...files].filter(([name]) => name.endsWith(".tar.gz"));
+  const archives = [...files].filter(([name]) => name.includes(".tar."));
   files.set("SHA256SUMS", archives.map(([name, file]) => `${sum(file)}  ${name}\n`).join(""));
 }
 
@@ -52,7 +58,7 @@ async function installWith(path: string, ...args: string[]) {
 }
 
 test("installs into a prefix, says what is next, and removes only the program", async () => {
-  writeSums();
+  restore();
   const prefix = join(home, "one");
   const program = join(prefix, "bin/sallyport");
   const done = await install("--from", server.url.href.replace(/\/$/, ""), "--prefix", prefix);
@@ -67,8 +73,17 @@ test("installs into a prefix, says what is next, and removes only the program", 
   expect((await install("--uninstall", "--prefix", prefix)).code).toBe(1);
 });
 
-test.skipIf(process.platform !== "linux")("a system with both C libraries takes the usual program", async () => {
+test.skipIf(Bun.which("zstd") === null)("the smallest form that this machine can unpack is taken", async () => {
+  restore();
+  for (const { name } of TARGETS)
+    files.set(`sallyport-9.9.9-${name}.tar.zst`, new Uint8Array(Bun.zstdCompressSync(archive)));
   writeSums();
+  const { code, out } = await install("--from", server.url.href, "--prefix", join(home, "small"));
+  expect([code, out.includes(".tar.zst\n")]).toEqual([0, true]);
+});
+
+test.skipIf(process.platform !== "linux")("a system with both C libraries takes the usual program", async () => {
+  restore();
   const bin = join(home, "commands");
   mkdirSync(bin);
   // As where the loader is in /lib64 alone.
@@ -96,11 +111,94 @@ const REFUSED: [name: string, args: () => string[], change: () => void, says: st
   ["no sums", from, () => files.delete("SHA256SUMS"), "SHA256SUMS could not be downloaded"],
 ];
 test.each(REFUSED)("refused: %s", async (_, args, change, says) => {
+  restore();
   change();
   const { code, err } = await install(...args(), "--prefix", join(home, "refused"));
   expect(code).toBe(1);
   expect(err).toContain(says);
   expect(existsSync(join(home, "refused"))).toBe(false);
+});
+
+/** Signs the sums with a new key of this name; returns its public key. */
+function signSums(name: string): string {
+  const [key, sums] = [join(home, name), join(home, `${name}-sums`)];
+  writeFileSync(sums, files.get("SHA256SUMS") as string);
+  const run = (...args: string[]) => expect(Bun.spawnSync(["ssh-keygen", "-q", ...args]).exitCode).toBe(0);
+  run("-t", "ed25519", "-N", "", "-C", "release", "-f", key);
+  run("-Y", "sign", "-f", key, "-n", "sallyport-release", sums);
+  files.set("SHA256SUMS.sig", readFileSync(`${sums}.sig`, "utf8"));
+  return readFileSync(`${key}.pub`, "utf8").trim();
+}
+
+const SIGNED: [name: string, key: "own" | "other", change: () => void, says: string | undefined][] = [
+  ["by the key that is trusted", "own", () => undefined, undefined],
+  ["by another key", "other", () => undefined, "SHA256SUMS is not signed by the key of the release"],
+  [
+    "before the sums were changed",
+    "own",
+    () => files.set("SHA256SUMS", `${files.get("SHA256SUMS")}\n`),
+    "SHA256SUMS is not signed by the key of the release",
+  ],
+  ["not at all", "own", () => files.delete("SHA256SUMS.sig"), "the release is not signed, nothing was installed"],
+];
+test.skipIf(Bun.which("ssh-keygen") === null).each(SIGNED)(
+  "sums that are signed %s",
+  async (name, trusted, change, says) => {
+    restore();
+    const keys = { other: signSums(`${name} other`), own: signSums(`${name} own`) };
+    change();
+    const prefix = join(home, name);
+    const { code, out, err } = await install("--from", server.url.href, "--prefix", prefix, "--key", keys[trusted]);
+    if (says !== undefined) expect(err).toContain(says);
+    expect([code, existsSync(prefix)]).toEqual(says === undefined ? [0, true] : [1, false]);
+    expect(out.includes("The release's signature is good.")).toBe(says === undefined);
+  },
+);
+
+test.skipIf(Bun.which("ssh-keygen") === null)(
+  "the installer of a signed release trusts its key without being told",
+  async () => {
+    restore();
+    const key = signSums("built-in");
+    const script = join(home, "install.sh");
+    writeFileSync(script, installerOf(readFileSync(SCRIPT, "utf8"), key));
+    const install = async () => {
+      const child = Bun.spawn(["sh", script, "--from", server.url.href, "--prefix", join(home, "trusting")], {
+        env: { PATH: process.env["PATH"] ?? "", HOME: home },
+        stdout: "pipe",
+        stderr: "ignore",
+      });
+      return [await new Response(child.stdout).text(), await child.exited] as const;
+    };
+    const [out, code] = await install();
+    expect(code).toBe(0);
+    expect(out).toContain("The release's signature is good.");
+    signSums("built-in other");
+    expect((await install())[1]).toBe(1);
+  },
+);
+
+test("of an installer whose download was cut nothing is run", async () => {
+  restore();
+  const lines = readFileSync(SCRIPT, "utf8").trimEnd().split("\n");
+  const [prefix, cut] = [join(home, "cut"), join(home, "cut.sh")];
+  for (let length = 1; length < lines.length; length += 1) {
+    writeFileSync(cut, lines.slice(0, length).join("\n"));
+    const child = Bun.spawn(["sh", cut, "--from", server.url.href, "--prefix", prefix], {
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    expect([length, await new Response(child.stdout).text()]).toEqual([length, ""]);
+  }
+  expect(existsSync(prefix)).toBe(false);
+});
+
+test("a folder that holds something is no place for a release", () => {
+  const folder = join(home, "mine");
+  freshFolder(folder);
+  writeFileSync(join(folder, "kept"), "");
+  expect(() => freshFolder(folder)).toThrow("mine is not empty");
+  expect(existsSync(join(folder, "kept"))).toBe(true);
 });
 
 test.skipIf(Bun.which("shellcheck") === null)("the script has no findings of shellcheck", () => {
