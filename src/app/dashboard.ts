@@ -3,20 +3,22 @@
 import type { Accounts } from "../accounts/accounts.ts";
 import { deviceOf } from "../accounts/sessions/session-list.ts";
 import type { Clock } from "../base/clock.ts";
+import { lazily } from "../base/lazily.ts";
 import { VERSION } from "../base/version.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import { isTierId, type TierGrant } from "../catalog/tiers.ts";
 import { unpricedModels } from "../catalog/unpriced.ts";
 import type { LiveConfig } from "../config/live.ts";
 import type { Config, TierId } from "../config/schema.ts";
+import { BASE } from "../dashboard/contract.ts";
 import type { RetentionRow } from "../dashboard/contract-admin.ts";
-import { LiveViews } from "../dashboard/server/log-live.ts";
-import { type DashboardDeps, dashboardRoutes } from "../dashboard/server/routes.ts";
+import type { DashboardDeps } from "../dashboard/server/routes.ts";
 import type { createDecisions } from "../decisions/assemble.ts";
 import type { createSpenders } from "../gateway/admission/budgets.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
 import type { OwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
 import type { Fleet } from "../gateway/providers.ts";
+import { LateRoutes } from "../http/join-routes.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
 import { AUDIT_KEPT_MS } from "../store/access/audit.ts";
@@ -62,11 +64,20 @@ export interface DashboardServiceDeps {
 
 /** The dashboard as a service. */
 export function createDashboard(deps: DashboardServiceDeps) {
-  const liveViews = new LiveViews();
+  const liveViews = lazily(() => {
+    const { LiveViews }: typeof import("../dashboard/server/log-live.ts") = require("../dashboard/server/log-live.ts");
+    return new LiveViews();
+  });
   return {
-    routes: dashboardRoutes({ ...dashboardDeps(deps), liveViews }),
-    /** Stop it before the edge, which waits for open responses. */
-    liveViews: { stop: () => liveViews.close() },
+    // The program often serves only the API.
+    routes: new LateRoutes([BASE, `${BASE}/*`], () => {
+      const {
+        dashboardRoutes,
+      }: typeof import("../dashboard/server/routes.ts") = require("../dashboard/server/routes.ts");
+      return dashboardRoutes({ ...dashboardDeps(deps), liveViews: liveViews() });
+    }),
+    /** Stop it before the edge, which waits for open responses. Afterwards none can be opened. */
+    liveViews: { stop: () => liveViews().close() },
   };
 }
 

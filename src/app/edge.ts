@@ -1,11 +1,10 @@
 // The HTTP edge: every route behind it, and the listening address. Wiring only.
 
-import type { AnyElysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { createEdge, type DirectRoute, type RoutePattern } from "../http/edge.ts";
-import { joinRoutes, longEnough } from "../http/join-routes.ts";
+import { joinRoutes, longEnough, patternsOf, type RoutePart } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
 import { rememberProxy, UNTRUSTED_PROXY } from "../status/untrusted-proxy.ts";
@@ -25,7 +24,7 @@ export interface EdgeServiceDeps {
   readonly tracer: Tracer | undefined;
   readonly observer: Pick<Observer, "finished">;
   /** The services' routes. */
-  readonly routes: readonly AnyElysia[];
+  readonly routes: readonly RoutePart[];
   /** POST routes that bypass the framework's router. */
   readonly direct: ReadonlyMap<string, DirectRoute>;
 }
@@ -42,8 +41,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
       log.error("the peer could not be remembered", { error }),
     );
   };
-  // Preflights are answered, but are not endpoints.
-  const endpoints = (): readonly RoutePattern[] => routes.routes.filter(({ method }) => method !== "OPTIONS");
+  const endpoints = () => patternsOf(deps.routes);
   const proxies = live.derive(({ server }) => new TrustedProxies(server.trustedProxies, sawProxy));
   const edge = createEdge({
     paths: PATHS,
@@ -68,7 +66,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
   });
   return {
     /** All routes, such as `GET /v1/models/*`. */
-    patterns: endpoints,
+    patterns: () => endpoints().flatMap((one): readonly RoutePattern[] => one.within?.() ?? [one]),
     async start(): Promise<void> {
       listener.serve(isSecure ? (request) => edge(longEnough(request)) : edge);
       await settings.writeSetting(LISTENING_SETTING, listener.link);

@@ -1,12 +1,12 @@
 // The services of the program in one list. They are started and reconfigured in the order in which they were added, which is
 // their order of dependency, and stopped in reverse.
 
-import type { AnyElysia } from "elysia";
+import type { RoutePart } from "../http/join-routes.ts";
 
 /** One part of the program; each member exists if the part has something to do. */
 export interface Service {
   /** Its routes. */
-  readonly routes?: AnyElysia;
+  readonly routes?: RoutePart;
   /** Starts its work. What takes longer continues in the background. */
   start?(): void | Promise<void>;
   /** Applies the current configuration. */
@@ -23,7 +23,7 @@ export interface Lifecycle {
    */
   add<S extends Service>(name: string, service: S): S;
   /** The routes of the services added so far, in order. */
-  routes(): AnyElysia[];
+  routes(): RoutePart[];
   /** Starts them one after the other. If one fails, those that had started are stopped and its error is thrown. */
   start(): Promise<void>;
   /** Reconfigures each, in order; one that fails or is slow does not delay the others. */

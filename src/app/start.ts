@@ -153,6 +153,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       }),
     }),
   );
+  add("firecrawl", { routes: web.firecrawl });
   add("mcp", createMcpService({ ...base, observer, web, decisions, webModels }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };

@@ -15,6 +15,8 @@ import { noteError } from "./request-end.ts";
 export interface RoutePattern {
   method: string;
   path: string;
+  /** Present if it stands for further routes, which are made when one of them is needed. */
+  within?: () => readonly RoutePattern[];
 }
 
 /** How the endpoints at a path differ from others. */
@@ -296,7 +298,7 @@ function preflight(request: Request): Response {
 /** The 405 with `Allow` if the path is known for another method. */
 function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): ApiError | undefined {
   const allowed = new Set<string>();
-  for (const { method, pattern } of matchers) if (pattern.test(exchange.path)) allowed.add(method);
+  addMethods(exchange.path, matchers, allowed);
   if (allowed.has("GET")) allowed.add("HEAD");
   if (allowed.size === 0 || allowed.has(exchange.method)) return undefined;
   const allow = [...allowed].sort().join(", ");
@@ -309,23 +311,41 @@ function methodError(exchange: Exchange, matchers: readonly RouteMatcher[]): Api
   );
 }
 
+function addMethods(path: string, matchers: readonly RouteMatcher[], allowed: Set<string>): void {
+  for (const { method, pattern, within } of matchers) {
+    if (!pattern.test(path)) continue;
+    if (within === undefined) allowed.add(method);
+    else addMethods(path, within(), allowed);
+  }
+}
+
 /** Finds the pattern of a path. Plain paths, which all busy routes have, are found by one look-up. */
 function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) => string {
   const plain = lazily(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
   return (path) => {
     if (plain().has(path)) return path;
-    return matchers().find(({ pattern }) => pattern.test(path))?.path ?? "unmatched";
+    return patternIn(matchers(), path) ?? "unmatched";
   };
+}
+
+function patternIn(matchers: readonly RouteMatcher[], path: string): string | undefined {
+  for (const matcher of matchers) {
+    if (!matcher.pattern.test(path)) continue;
+    const found = matcher.within === undefined ? matcher.path : patternIn(matcher.within(), path);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 interface RouteMatcher {
   method: string;
   path: string;
   pattern: RegExp;
+  within: (() => readonly RouteMatcher[]) | undefined;
 }
 
 function compileRoutes(routes: readonly RoutePattern[]): RouteMatcher[] {
-  return routes.map(({ method, path }) => {
+  return routes.map(({ method, path, within }) => {
     const source = path
       .split("/")
       .map((segment) => {
@@ -334,6 +354,11 @@ function compileRoutes(routes: readonly RoutePattern[]): RouteMatcher[] {
         return segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
       })
       .join("/");
-    return { method: method.toUpperCase(), path, pattern: new RegExp(`^${source}$`) };
+    return {
+      method: method.toUpperCase(),
+      path,
+      pattern: new RegExp(`^${source}$`),
+      within: within && lazily(() => compileRoutes(within())),
+    };
   });
 }

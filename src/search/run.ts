@@ -87,6 +87,8 @@ export interface SearchDeps {
   unexpected(message: string, error: unknown): void;
   /** If several nodes are configured, one of them runs a search for all. */
   readonly flights?: Flights | undefined;
+  /** What is known of the engines' health; absent: nothing. */
+  readonly health?: HealthBook | undefined;
 }
 
 /** Maximum number of concurrent searches; further ones are refused. */
@@ -114,7 +116,7 @@ export function createSearch(deps: SearchDeps): Search {
     reader,
     fetchFor: ({ settings: { baseUrl } }) => (baseUrl === undefined ? deps.fetch : fetchAt(baseUrl, config().web, own)),
     suspensions: new Suspensions(clock),
-    health: new HealthBook(clock),
+    health: deps.health ?? new HealthBook(clock),
     unexpected: (engine, error) => deps.unexpected(`the search engine ${engine} failed`, error),
     ...(deps.asked && { asked: deps.asked }),
   };

@@ -8,21 +8,20 @@ import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { readForm } from "../http/form.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
-import type { JobKind } from "../jobs/kind.ts";
+import { type JobKind, lazyKind } from "../jobs/kind.ts";
 import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
-import { ENGINES } from "../search/engines/index.ts";
-import { createSearch } from "../search/run.ts";
+import { createLateSearch } from "../search/late.ts";
+import type { Search } from "../search/run.ts";
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobStore } from "../store/work/jobs.ts";
 import { createAnonymous } from "./anonymous.ts";
 import type { WebCaller } from "./caller.ts";
-import { crawlKind } from "./crawl.ts";
+import type { CrawlDeps, FirecrawlCrawling } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
-import { createFirecrawl } from "./firecrawl/assemble.ts";
-import { firecrawlRoutes, watchJobOfV1 } from "./firecrawl/routes.ts";
+import { createLateFirecrawl } from "./firecrawl/late.ts";
 import { llmstxtJobs } from "./llmstxt/assemble.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
 import { WEB_ENDPOINTS, type WebRoutesDeps, webAnswers } from "./routes.ts";
@@ -81,13 +80,12 @@ export function createWeb(deps: WebDeps) {
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
   const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
   const extract = createExtractService({ ...work, findModel: deps.findModel });
-  const firecrawl = createFirecrawl({ ...deps, tools, work, threads: extract.threads });
-  const crawl = crawlKind({ ...work, firecrawl: firecrawl.crawling });
+  const firecrawl = createLateFirecrawl({ ...deps, tools, work, threads: extract.threads });
   const userAgent = () => deps.config().web.userAgent;
   const llmstxt = llmstxtJobs({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });
   const runner = createJobRunner({
     store,
-    kinds: [crawl, firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
+    kinds: [crawls(work, firecrawl.crawling), firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
     clock: deps.clock,
     owner: deps.owner,
     whenJobEnds: deps.whenJobEnds,
@@ -100,15 +98,17 @@ export function createWeb(deps: WebDeps) {
   );
   const anonymous = anonymousOf(deps);
   const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
-  const ofFirecrawl = {
-    ...endpoints,
-    ...firecrawl,
-    jobs: { ...endpoints.crawls, ...firecrawl.pages, ...firecrawl, jobs: store, limits: () => deps.config().web },
-  };
-  const routes = routesOf(endpoints, ofFirecrawl);
+  const firecrawlEndpoints = firecrawl.endpoints(endpoints, store);
+  const routes = endpointRoutes(WEB_ENDPOINTS, {
+    deps: endpoints,
+    answers: webAnswers(endpoints, { waits: true }),
+    watchJob: firecrawlEndpoints.watchJob,
+  });
   let queued = 0;
   return {
     routes,
+    /** The routes of Firecrawl's endpoints. */
+    firecrawl: firecrawlEndpoints.routes,
     tools,
     runner,
     /** The tools' answers for callers within the program. They start jobs without waiting for their end. */
@@ -152,12 +152,12 @@ export function createWeb(deps: WebDeps) {
   };
 }
 
-function routesOf(deps: WebRoutesDeps, ofFirecrawl: Parameters<typeof firecrawlRoutes>[0]) {
-  return endpointRoutes(WEB_ENDPOINTS, {
-    deps,
-    answers: webAnswers(deps, { waits: true }),
-    watchJob: (request, id) => watchJobOfV1(request, id, ofFirecrawl),
-  }).use(firecrawlRoutes(ofFirecrawl));
+/** The kind of job of crawls, whose code is loaded with its first job. */
+function crawls(work: CrawlDeps, firecrawl: () => FirecrawlCrawling): JobKind {
+  return lazyKind("crawl", () => {
+    const { crawlKind }: typeof import("./crawl.ts") = require("./crawl.ts");
+    return crawlKind({ ...work, firecrawl: firecrawl() });
+  });
 }
 
 function searchOf(
@@ -166,7 +166,7 @@ function searchOf(
   unexpected: (message: string, error: unknown) => void,
 ) {
   const flights = acrossNodes?.flights;
-  return createSearch({ config, clock, fetch, engines: ENGINES, asked: metrics.searchEngine, unexpected, flights });
+  return createLateSearch({ config, clock, fetch, asked: metrics.searchEngine, unexpected, flights });
 }
 
 function anonymousOf({ clock, config, anonymousRpm, metrics, acrossNodes }: WebDeps) {
@@ -183,7 +183,7 @@ function routesDeps(
   deps: WebDeps,
   parts: {
     tools: ReturnType<typeof createWebTools>;
-    search: ReturnType<typeof createSearch>;
+    search: Search;
     store: JobStore & FrontierStore & AnswerStore;
     runner: JobRunner;
     anonymous: ReturnType<typeof createAnonymous>;

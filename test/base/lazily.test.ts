@@ -18,3 +18,10 @@ test("a failure is not kept", () => {
   expect(value).toThrow("not yet");
   expect(value()).toBe(2);
 });
+
+test("asking whether a value was made does not make it", () => {
+  const value = lazily(() => "made");
+  expect(value.ifMade()).toBeUndefined();
+  value();
+  expect(value.ifMade()).toBe("made");
+});
