@@ -9,26 +9,20 @@ import { spliceMembers } from "../base/json-splice.ts";
 import { longStep } from "../base/long-steps.ts";
 import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
+import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
 import { maybeExchangeOf } from "./exchange.ts";
+import { type BodyTimes, isSmall, STALL_MS, smallBytes, smallText, TOTAL_MS } from "./small-body.ts";
 
-export interface BodyLimits {
+export interface BodyLimits extends BodyTimes {
   /** Maximum size of a body in decompressed bytes. */
   maxBytes: number;
   /** Maximum number of objects, lists and strings in a JSON body (see `JsonBounds`); default 100,000. */
   valuesMax?: number;
-  /** The longest pause within a body; 30 s by default. */
-  stallMs?: number;
-  /** The longest time for a whole body; 10 min by default. */
-  totalMs?: number;
 }
 
-const STALL_MS = 30_000;
-const TOTAL_MS = 600_000;
 const VALUES_MAX = 100_000;
 /** Unescaping one escape takes about fifteen nanoseconds. */
 const ESCAPES_PER_VALUE = 16;
-/** Smaller bodies are not counted in the budget: only ten thousand of them would matter. */
-const FREE_BYTES_MAX = 16 * 1024;
 /** Larger bodies are decoded and parsed one at a time, in steps between which other work runs. */
 const STEP_BYTES_MIN = 512 * 1024;
 
@@ -40,12 +34,12 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<Ui
 }
 
 async function boundedBody(request: Request, limits: BodyLimits): Promise<Uint8Array> {
+  if (isSmall(request)) return smallBytes(request, limits);
   const coding = request.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   const isPlain = coding === "identity" || coding === "";
   const unpack = isPlain ? undefined : decoderOf(coding);
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
-  if (isPlain && declared <= FREE_BYTES_MAX) return readAll(request, declared, limits);
   // A body without a stated length, or a compressed one, counts with the maximum.
   const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
   const read = await readAll(request, declared, limits);
@@ -67,11 +61,12 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
  * type or a body that is no object.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
-  const read = await readObject(request, limits);
+  const { text, value } = await readJsonValue(request, limits);
+  const read = { text, body: asObject(value) };
   const alias = maybeExchangeOf(request)?.alias;
   if (alias === undefined) return read;
   const { model, members } = alias;
-  if (members !== undefined) return { text: read.text, body: { ...read.body, ...members } };
+  if (members !== undefined) return { text, body: { ...read.body, ...members } };
   return model === undefined ? read : withModel(read, model);
 }
 
@@ -86,11 +81,6 @@ function withModel({ text, body }: JsonBody, model: string): JsonBody {
   return { text: spliceMembers(text, { model }), body: { ...body, model } };
 }
 
-async function readObject(request: Request, limits: BodyLimits): Promise<JsonBody> {
-  const { text, value } = await readJsonValue(request, limits);
-  return { text, body: asObject(value) };
-}
-
 /**
  * Reads a body that is any JSON value, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content
  * type.
@@ -103,11 +93,14 @@ export async function readJsonValue(
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
   }
+  if (isSmall(request) && maybeExchangeOf(request)?.wire === undefined) {
+    const text = await smallText(request, limits);
+    return { text, value: parseWithin(text, limits) };
+  }
   const bytes = await readBody(request, limits);
   if (bytes.byteLength < STEP_BYTES_MIN) {
     const text = decoder.decode(bytes);
-    refuse(jsonExcess(text, boundsOf(limits)), limits);
-    return { text, value: parse(text) };
+    return { text, value: parseWithin(text, limits) };
   }
   return oneAtATime(async () => {
     // This lets the code that waits for the previous body run first.
@@ -158,7 +151,8 @@ function refuse(excess: keyof LargeJsonBounds | undefined, limits: BodyLimits): 
   }
 }
 
-function parse(text: string): unknown {
+function parseWithin(text: string, limits: BodyLimits): unknown {
+  refuse(jsonExcess(text, boundsOf(limits)), limits);
   try {
     return JSON.parse(text);
   } catch {
@@ -184,14 +178,6 @@ function isJsonType(type: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type.trim());
 }
 
-/** The error for a body that is too large: 413. */
-export function bodyTooLarge(maxBytes: number): ApiError {
-  return new ApiError("request_too_large", `The request body is larger than ${maxBytes} bytes.`);
-}
-
-/** The error for a body that does not arrive in time: 408. */
-export const bodyTooSlow = () => new ApiError("request_timeout", "The request body did not arrive in time.");
-
 const decoder = new TextDecoder();
 
 /** How many bytes are copied in each turn of the event loop, as megabytes of an unread body may arrive at once. */
@@ -201,17 +187,12 @@ const COPIED_BYTES = 2 * 1024 * 1024;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function readAll(request: Request, declared: number, limits: BodyLimits): Promise<Uint8Array> {
-  // Most bodies arrive together with their headers and are complete one turn later. Reading an incomplete body would take 320 KB
-  // of buffers, which means a garbage collection every sixty requests.
+  // Reading an incomplete body takes 320 KB of buffers, so that what is in the socket is received first.
   await turn();
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   try {
-    const first = reader.readMany();
-    if (!(first instanceof Promise) && first.value.length === 1 && first.value[0]?.byteLength === declared) {
-      return first.value[0];
-    }
-    return await readRest(reader, first, { ...limits, declared });
+    return await readRest(reader, reader.readMany(), { ...limits, declared });
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw bodyCutOff(error);
@@ -328,11 +309,6 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   // If the body has failed meanwhile, it need not be cancelled.
   reader.cancel().catch(() => undefined);
-}
-
-/** The error if the client left in the middle of its body. Nobody reads the response, but there must be one. */
-export function bodyCutOff(cause: unknown): ApiError {
-  return new ApiError("invalid_request", "The request body ended early.", { cause });
 }
 
 function decoderOf(coding: string) {

@@ -4,7 +4,7 @@
 import { ApiError } from "../base/errors.ts";
 import { FormScanner, fieldPart, formBoundary } from "../base/form-scanner.ts";
 import { type Limit, lone } from "../base/limit.ts";
-import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body.ts";
+import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 import type { Spool, Spools } from "./spool.ts";
 

@@ -69,7 +69,8 @@ async function send(
 describe("slow bodies", () => {
   const letters = (count: number, size = 1) => Array.from({ length: count }, () => "x".repeat(size));
   test.each<[string, string[], Parameters<typeof send>[1], { bytes: number } | { code: string }]>([
-    ["a small one, steadily", letters(9), { everyMs: 100, declared: 9 }, { bytes: 9 }],
+    ["a small one in pieces", letters(9), { everyMs: 10, declared: 9 }, { bytes: 9 }],
+    ["a small one, too slowly", letters(9), { everyMs: 100, declared: 9 }, { code: "request_timeout" }],
     ["a small one that stalls", letters(3), { everyMs: 5, declared: 9 }, { code: "request_timeout" }],
     ["a small one that never begins", [], { everyMs: 0, declared: 9 }, { code: "request_timeout" }],
     ["a small one that comes too late", letters(1), { everyMs: 600, declared: 1 }, { code: "request_timeout" }],

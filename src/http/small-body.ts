@@ -1,0 +1,76 @@
+// Small request bodies, which nearly all are: the runtime keeps them until they are complete, without a stream.
+
+import { ApiError } from "../base/errors.ts";
+import { limit } from "../base/limit.ts";
+import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
+
+/** How slowly a body may arrive. */
+export interface BodyTimes {
+  /** The longest pause within a body, and the longest time for a small one; 30 s by default. */
+  stallMs?: number;
+  /** The longest time for a whole body; 10 min by default. */
+  totalMs?: number;
+}
+
+export const STALL_MS = 30_000;
+export const TOTAL_MS = 600_000;
+/** Bodies up to this size are not counted in the budget: only ten thousand of them would matter. */
+const SMALL_BYTES_MAX = 16 * 1024;
+
+/** Whether a body is small and plain, as nearly all are. It then needs no room, and its size is known. */
+export function isSmall({ headers }: Request): boolean {
+  const declared = headers.get("content-length");
+  return declared !== null && Number(declared) <= SMALL_BYTES_MAX && headers.get("content-encoding") === null;
+}
+
+/** The requests that wait for the same turn. */
+let waiting: (() => void)[] = [];
+
+function wakeAll(): void {
+  const all = waiting;
+  waiting = [];
+  for (const wake of all) wake();
+}
+
+/** Waits for one turn of the event loop, with one callback for all requests. */
+const sharedTurn = () =>
+  new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(wakeAll);
+  });
+
+const textOf = (request: Request) => request.text();
+const bytesOf = (request: Request) => request.bytes();
+
+/** A limit of a body's size, and of its time. */
+interface SmallLimits extends BodyTimes {
+  readonly maxBytes: number;
+}
+
+/** Reads a small body as text. Throws 408, 413, or 400 if the client left. */
+export function smallText(request: Request, limits: SmallLimits): Promise<string> {
+  return readSmall(request, limits, textOf);
+}
+
+/** Reads a small body as bytes. */
+export function smallBytes(request: Request, limits: SmallLimits): Promise<Uint8Array> {
+  return readSmall(request, limits, bytesOf);
+}
+
+async function readSmall<T>(request: Request, limits: SmallLimits, read: (request: Request) => Promise<T>): Promise<T> {
+  if (Number(request.headers.get("content-length")) > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
+  // Most bodies arrive together with their headers and are complete one turn later.
+  await sharedTurn();
+  const whole = read(request);
+  if (Bun.peek.status(whole) === "fulfilled") return Bun.peek(whole) as T;
+  const { stallMs = STALL_MS, totalMs = TOTAL_MS } = limits;
+  const late = Promise.withResolvers<never>();
+  // The pieces of such a body are not seen, so the whole must arrive within the longest pause.
+  const patience = limit(Math.min(totalMs, stallMs), () => late.reject(bodyTooSlow()));
+  try {
+    return await Promise.race([whole, late.promise]);
+  } catch (error) {
+    throw error instanceof ApiError ? error : bodyCutOff(error);
+  } finally {
+    patience.cancel();
+  }
+}
