@@ -99,20 +99,14 @@ check_signature() {
 unpack() {
   case $1 in
     *.xz) xz -dc "$1" ;;
-    *.zst) zstd -dcq "$1" ;;
     *) gzip -dc "$1" ;;
   esac | tar -xf - -C "$work"
 }
 
 # Sets `archive` and `expected`: the smallest form that this machine can unpack, and its checksum.
 choose_archive() {
-  for form in xz zst gz; do
-    case $form in
-      xz) unpacker=xz ;;
-      zst) unpacker=zstd ;;
-      gz) unpacker=gzip ;;
-    esac
-    command -v "$unpacker" >/dev/null 2>&1 || continue
+  for form in xz gz; do
+    [ "$form" = gz ] || command -v "$form" >/dev/null 2>&1 || continue
     line=$(grep -- "  sallyport-${version:-[0-9A-Za-z.+-]*}-$name\.tar\.$form\$" "$work/SHA256SUMS" | head -n 1) || line=
     [ -n "$line" ] || continue
     expected=${line%% *}
