@@ -18,7 +18,7 @@ liftFetchCap(argv);
 process.exitCode = await runCommandLine(argv, {
   version: `${VERSION} (${COMMIT})`,
   io: processIo(),
-  trust: (file) => authorities()(argv, file),
+  trust: (config) => authorities()(argv, config),
 });
 // A finished command ends the process, whatever timers or sockets it has left open.
 process.exit();

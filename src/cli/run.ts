@@ -4,6 +4,7 @@
 import { KNOWN_NAMES } from "../app/names.ts";
 import { LiveConfig } from "../config/live.ts";
 import { type LoadOptions, loadConfig, surveyConfig } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { nearest } from "../config/show.ts";
 import type { Command, CommandGroup, Context, Io } from "./command.ts";
 import { CommandError, Interrupted, UsageError } from "./failure.ts";
@@ -15,8 +16,8 @@ import { COMMANDS, DEFAULT_COMMAND, type Listed } from "./index.ts";
 export interface Program {
   readonly version: string;
   readonly io: Io;
-  /** Makes the process trust the certificate authorities in a file, before anything is called. */
-  trust?(file: string): void;
+  /** Makes the process trust the certificate authorities of `net.ca_file`, before anything is called. */
+  trust?(config: Config): void;
   /** The commands; replaced in tests. */
   readonly commands?: readonly Listed[];
   /** Where configuration is read from; the process's own unless a test replaces it. */
@@ -171,7 +172,7 @@ function configOf(
   const load = (more: LoadOptions) => {
     const result = loadConfig({ ...options, ...more });
     if (!result.ok) throw new CommandError(result.problems.join("\n"));
-    if (result.config.net.caFile !== "") trust?.(result.config.net.caFile);
+    if (result.config.net.caFile !== "") trust?.(result.config);
     return result;
   };
   let isWarned = false;

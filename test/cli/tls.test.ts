@@ -1,7 +1,7 @@
 // TLS on both sides of the program: its own certificate, and a provider whose authority is private.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCALHOST_CERT, LOCALHOST_KEY, TEST_CERT, TEST_KEY } from "../support/tls.ts";
@@ -40,8 +40,15 @@ function config(net: object): void {
   write("sallyport.yaml", JSON.stringify(text));
 }
 
-async function run(...argv: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, ...argv], { cwd: home, env, stdout: "pipe", stderr: "pipe" });
+const run = (...argv: string[]) => runWith({}, ...argv);
+
+async function runWith(more: Record<string, string>, ...argv: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, ...argv], {
+    cwd: home,
+    env: { ...env, ...more },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   return { out, err, code: await child.exited };
 }
@@ -129,4 +136,23 @@ test("a private authority is trusted where net.ca_file names it, and only there"
   expect(await doctor()).toContain(`net.ca_file: ${home}/none.pem cannot be read (ENOENT)\n`);
   config({ ca_file: "sallyport.yaml" });
   expect(await doctor()).toContain(`net.ca_file: expected PEM certificates in ${home}/sallyport.yaml\n`);
+});
+
+test("the authorities of NODE_EXTRA_CA_CERTS are still trusted beside those of net.ca_file", async () => {
+  write("other.pem", TEST_CERT);
+  const doctor = async (variable: string) => {
+    const { out, err } = await runWith({ NODE_EXTRA_CA_CERTS: join(home, variable) }, "doctor");
+    return out + err;
+  };
+  // Whichever of the two has the provider's authority.
+  config({ ca_file: "other.pem" });
+  expect(await doctor("ca.pem")).toContain("/v1/models lists 1 model\n");
+  config({ ca_file: "ca.pem" });
+  expect(await doctor("other.pem")).toContain("/v1/models lists 1 model\n");
+  expect(readFileSync(join(home, "data/authorities.pem"), "utf8")).toBe(`${TEST_CERT.trimEnd()}\n${LOCALHOST_CERT}`);
+  expect(await doctor("missing.pem")).toContain("/v1/models lists 1 model\n");
+  // A data directory that cannot be made.
+  write("data-file", "");
+  const { out } = await runWith({ NODE_EXTRA_CA_CERTS: join(home, "other.pem") }, "doctor", "--data-dir", "data-file");
+  expect(out).toContain(`${home}/data-file/authorities.pem for the authorities of both cannot be written`);
 });
