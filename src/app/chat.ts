@@ -17,6 +17,7 @@ import { createCountingAllowance } from "../gateway/endpoints/counting/counting-
 import { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
 import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
 import type { PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
+import type { ResponsesSocketDeps } from "../gateway/endpoints/socket/responses-socket.ts";
 import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
@@ -115,7 +116,7 @@ export function createChat(deps: ChatDeps) {
   return {
     routes: gatewayRoutes({
       gateway,
-      responses: { store: responses, authenticate },
+      responses: { store: responses, authenticate, openSocket: socketsWith({ authenticate }) },
       threads: { ...compaction.stored, enabled: () => config().compaction.enabled, authenticate },
       conversations: {
         conversations: compaction.keptConversations,
@@ -194,6 +195,15 @@ function passthroughWith(deps: PassthroughDeps): (request: Request) => Promise<R
     return createPassthrough(deps);
   });
   return async (request) => (await handler())(request);
+}
+
+/** The code for WebSockets is loaded by the first one. */
+function socketsWith(deps: ResponsesSocketDeps): (request: Request) => Promise<Response> {
+  const open = lazily(async () => {
+    const { createResponsesSockets } = await import("../gateway/endpoints/socket/responses-socket.ts");
+    return createResponsesSockets(deps);
+  });
+  return async (request) => (await open())(request);
 }
 
 function passthroughDeps({ live, fleet }: ChatDeps, pipeline: Omit<PassthroughDeps, "uploadBytesMax" | "prices">) {

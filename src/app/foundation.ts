@@ -38,6 +38,9 @@ export interface FoundationDeps {
 
 export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
 
+/** By how much a message may exceed the limit of a body before its connection is closed. */
+const LONGER_BYTES = 1024 * 1024;
+
 /** Adds the services on which all others depend. */
 export async function addFoundation({ lifecycle, live, log, clock: ownClock = systemClock }: FoundationDeps) {
   const { add } = lifecycle;
@@ -49,8 +52,13 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   // Nodes that share a database go by its time, also for usage and tokens: those of one are read by the others.
   const { clock } = store;
   const startedMs = clock.now();
-  const { host, port, reusePort } = config().server;
-  const listener = createListener({ host, port, reusePort, certificate: () => certificateOf(config().server.tls) });
+  const { host, port, reusePort, maxBodyBytes } = config().server;
+  const listener = createListener({
+    ...{ host, port, reusePort },
+    // A request over a WebSocket may be as long as one over HTTP. Slightly longer ones still get an answer that says so.
+    messageBytesMax: maxBodyBytes + LONGER_BYTES,
+    certificate: () => certificateOf(config().server.tls),
+  });
   // Like the database's lock, this comes first: no work starts before both are known to belong to this program.
   add("address", {
     start: () => listener.open(),

@@ -48,6 +48,8 @@ export const ERRORS = {
   context_length_exceeded: row(400, "invalid_request_error"),
   invalid_compaction: row(400, "invalid_request_error"),
   previous_response_not_found: row(400, "invalid_request_error"),
+  websocket_stream_limit_reached: row(400, "invalid_request_error"),
+  websocket_connection_limit_reached: row(400, "invalid_request_error"),
   invalid_redirect_uri: row(400, "invalid_request_error"),
   invalid_state: row(400, "invalid_request_error"),
   invalid_code: row(400, "invalid_request_error"),

@@ -2,7 +2,7 @@
 // the drain timeout.
 
 import type { Certificate } from "./certificate.ts";
-import { type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
+import { GOING_AWAY, type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
@@ -59,6 +59,8 @@ interface ListenerOptions {
   readonly idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
   readonly proxyIdleSeconds?: number;
+  /** The longest message of a client over a WebSocket, in bytes. A connection with a longer one is closed. */
+  readonly messageBytesMax?: number;
   /** Reads the certificate; undefined for plain HTTP. */
   readonly certificate?: () => Certificate | undefined;
 }
@@ -66,7 +68,7 @@ interface ListenerOptions {
 /** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
 export function createListener(options: ListenerOptions): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
-  const sockets = createSockets();
+  const sockets = createSockets(options.messageBytesMax ?? MESSAGE_BYTES_MAX);
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
@@ -90,7 +92,7 @@ export function createListener(options: ListenerOptions): Listener {
       handler = fetch;
       served.resolve(fetch);
     },
-    addressOf: (request) => open.server().requestIP(request)?.address ?? "",
+    addressOf: (request) => sockets.addressOf(request) ?? open.server().requestIP(request)?.address ?? "",
     release: (request, isProxied) => {
       // A request that became a WebSocket has no idle time.
       if (!sockets.has(request)) open.server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
@@ -99,7 +101,7 @@ export function createListener(options: ListenerOptions): Listener {
       const running = open.servers();
       if (running.length === 0 || isStopped) return true;
       isStopped = true;
-      sockets.close();
+      sockets.leave();
       const drained = Promise.all(running.map((one) => one.stop())).then(() => true);
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<false>((resolve) => {
@@ -159,62 +161,76 @@ function createPort(options: ListenerOptions, fetch: Fetch, sockets: ReturnType<
 interface SocketData {
   readonly plan: SocketPlan;
   readonly closed: AbortController;
+  readonly fetch: Fetch;
 }
 
-/** Maximum size of a client's message. Clients that only receive have little to send. */
+/** The default of `messageBytesMax`. */
 const MESSAGE_BYTES_MAX = 64 * 1024;
 /** If a client leaves this many bytes unread, its connection is closed. */
 const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
+/** A client that does not answer pings for this long is gone. */
 const SOCKET_IDLE_SECONDS = 120;
-const GOING_AWAY = 1001;
 
 /** Creates the set of open sockets. */
-function createSockets() {
+function createSockets(messageBytesMax: number) {
   const open = new Set<Bun.ServerWebSocket<SocketData>>();
-  const upgraded = new WeakSet<Request>();
+  /** Requests that have no connection of their own, or have it no more, with the address of the client if it is known. */
+  const carried = new WeakMap<Request, string | undefined>();
   return {
-    has: (request: Request) => upgraded.has(request),
+    has: (request: Request) => carried.has(request),
+    addressOf: (request: Request) => carried.get(request),
     /** Performs the upgrade if a route accepted it. */
     async answer(
       answer: Response | Promise<Response>,
       request: Request,
       server: Bun.Server<SocketData>,
+      fetch: Fetch,
     ): Promise<Response | undefined> {
       const response = await answer;
       const plan = socketPlanOf(request);
       if (plan === undefined) return response;
       const headers = new Headers({ "x-request-id": response.headers.get("x-request-id") ?? "" });
       if (plan.protocol !== undefined) headers.set("sec-websocket-protocol", plan.protocol);
-      upgraded.add(request);
-      if (server.upgrade(request, { data: { plan, closed: new AbortController() }, headers })) return undefined;
+      carried.set(request, server.requestIP(request)?.address);
+      if (server.upgrade(request, { data: { plan, closed: new AbortController(), fetch }, headers })) return undefined;
       plan.ended();
       return new Response("The upgrade is not possible.", { status: 400 });
     },
     handlers: {
-      maxPayloadLength: MESSAGE_BYTES_MAX,
+      maxPayloadLength: messageBytesMax,
       backpressureLimit: BUFFERED_BYTES_MAX,
       closeOnBackpressureLimit: true,
       idleTimeout: SOCKET_IDLE_SECONDS,
       open(socket: Bun.ServerWebSocket<SocketData>) {
-        const { plan, closed } = socket.data;
+        const { plan, closed, fetch } = socket.data;
         open.add(socket);
         plan.opened({
           send: (text) => void socket.send(text),
           close: (code, reason) => socket.close(code, reason),
           buffered: () => socket.getBufferedAmount(),
+          ask(request) {
+            carried.set(request, socket.remoteAddress);
+            return fetch(request);
+          },
           closed: closed.signal,
         });
       },
-      // Messages of clients are ignored.
-      message: () => undefined,
+      message({ data: { plan } }: Bun.ServerWebSocket<SocketData>, message: string | Buffer) {
+        plan.message?.(typeof message === "string" ? message : undefined);
+      },
+      drain: ({ data: { plan } }: Bun.ServerWebSocket<SocketData>) => plan.drained?.(),
       close(socket: Bun.ServerWebSocket<SocketData>) {
         open.delete(socket);
         socket.data.closed.abort(new Error("The connection has ended."));
         socket.data.plan.ended();
       },
     },
-    close() {
-      for (const socket of open) socket.close(GOING_AWAY, "The gateway is stopping.");
+    leave() {
+      for (const socket of open) {
+        const { plan } = socket.data;
+        if (plan.leaving === undefined) socket.close(GOING_AWAY, "The gateway is stopping.");
+        else plan.leaving();
+      }
     },
   };
 }
@@ -237,7 +253,7 @@ function bind(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSocke
     development: false,
     fetch: (request, server) => {
       const answer = fetch(request);
-      return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server) : answer;
+      return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server, fetch) : answer;
     },
     websocket: sockets.handlers,
   });

@@ -8,6 +8,8 @@ export interface SocketSession {
   close(code: number, reason: string): void;
   /** The number of bytes that wait to be sent. */
   buffered(): number;
+  /** Answers a request as if the client of the connection had sent it over HTTP. */
+  ask(request: Request): Response | Promise<Response>;
   /** Aborts when the connection has ended, whichever side ended it. */
   readonly closed: AbortSignal;
 }
@@ -17,6 +19,12 @@ export interface SocketPlan {
   /** The chosen one of the client's subprotocols. */
   readonly protocol?: string;
   opened(session: SocketSession): void;
+  /** Takes a message; undefined for one that is not text. If absent, messages are ignored. */
+  message?(text: string | undefined): void;
+  /** Called when all that waited was sent. */
+  drained?(): void;
+  /** Called when the gateway stops: the route closes the connection as soon as it can. If absent, it is closed at once. */
+  leaving?(): void;
   /** Called when the connection has ended, or was never opened. */
   ended(): void;
 }
@@ -36,6 +44,9 @@ export function offeredProtocols(request: Request): string[] {
     .map((name) => name.trim())
     .filter((name) => name !== "");
 }
+
+/** The code with which a connection is closed because the gateway, or the connection's time, ends. */
+export const GOING_AWAY = 1001;
 
 /** Accepts the upgrade and returns a placeholder response. */
 export function takeSocket(request: Request, plan: SocketPlan): Response {

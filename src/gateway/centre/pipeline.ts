@@ -12,8 +12,9 @@ import { exchangeOf } from "../../http/exchange.ts";
 import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { sourceOf } from "./request-source.ts";
 import { answerAll } from "./spread.ts";
-import { type Answer, HTTP_CLIENT } from "./stage.ts";
+import type { Answer } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf, withUsualNames } from "./turn.ts";
 import { prepared } from "./walk.ts";
@@ -24,7 +25,7 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** Creates the pipeline. */
 export function createGateway(deps: GatewayDeps) {
   /** Answers a chat request in the given format. `source`: where it comes from, if not from a client over HTTP. */
-  async function handle(request: Request, format: WireFormat, source = HTTP_CLIENT): Promise<Answer> {
+  async function handle(request: Request, format: WireFormat, source = sourceOf(request)): Promise<Answer> {
     const exchange = exchangeOf(request);
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.

@@ -17,23 +17,10 @@ import type { Provider } from "../../upstream/provider.ts";
 import type { DecodeOptions, RoutingOptions, WireFormat } from "../../wire/format.ts";
 import type { Source } from "../../wire/seal-envelopes.ts";
 import type { Caller } from "../admission/caller.ts";
+import type { RequestOrigin, RequestSource } from "./request-source.ts";
 
 /** Top-level members of a body; undefined for those to leave out. */
 export type BodyMembers = Readonly<Record<string, unknown>>;
-
-/** Who asks: a client, a row of a client's batch, or the gateway itself (a summary, an extraction, a probe). */
-export const REQUEST_ORIGINS = ["client", "row", "inner"] as const;
-export type RequestOrigin = (typeof REQUEST_ORIGINS)[number];
-
-/** Where a request comes from. */
-export interface RequestSource {
-  readonly origin: RequestOrigin;
-  /** The way by which it came in. */
-  readonly edge: "http" | "websocket" | "batch" | "inner";
-}
-
-/** A client's request over HTTP. */
-export const HTTP_CLIENT: RequestSource = { origin: "client", edge: "http" };
 
 /** What is known and noted of a request, by whatever way it came in: an exchange without what only HTTP has. */
 export type TurnExchange = Omit<

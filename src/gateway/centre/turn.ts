@@ -9,7 +9,8 @@ import type { Caller } from "../admission/caller.ts";
 import type { CallTrace } from "../calls/route-call.ts";
 import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { ChatTurn, ClientRequest, RequestSource } from "./stage.ts";
+import type { RequestSource } from "./request-source.ts";
+import type { ChatTurn, ClientRequest } from "./stage.ts";
 
 const NO_MEMBERS = {};
 const NONE_DROPPED: readonly string[] = [];
@@ -49,6 +50,7 @@ export function turnOf(
   return {
     origin: asked.source.origin,
     edge: asked.source.edge,
+    connection: asked.source.connection,
     exchange,
     caller,
     format,

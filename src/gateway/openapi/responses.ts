@@ -237,10 +237,16 @@ const REMOVE: NamelessText = {
 
 const SOCKET: NamelessText = {
   group: "Chat",
-  summary: "Responses over WebSocket (not supported)",
-  description: "Answers every request with 426, so that clients fall back to `POST`.",
-  answer: { isPromise: true, description: "This version never answers with it." },
-  errors: ["upgrade_required"],
+  summary: "Responses over WebSocket",
+  description:
+    "The connection takes `response.create` messages, whose members are those of `POST /v1/responses` without `stream` and `background`, " +
+    "and answers with the events of the stream, one in each message. Each counts as a request does. `stream_id` names a lane: the " +
+    "requests of one lane are answered one after another, up to 16 at a time of at most 32 lanes. The newest answer of each lane " +
+    "can be continued from by `previous_response_id`, even with `store: false`. `generate: false` only holds the content for what " +
+    "follows. `response.steer` gives a running answer new input: it is stopped, and its successor continues with the input. A " +
+    "connection lasts 60 minutes. Without an upgrade the answer is 426.",
+  answer: { status: 101, description: "The connection is a WebSocket." },
+  errors: ["upgrade_required", "missing_api_key", "invalid_api_key", "server_busy"],
 };
 
 const INPUT_TOKENS: NamelessText = {

@@ -3,7 +3,8 @@
 import type { GuardedFetch } from "../../net/fetch.ts";
 import type { FileStore } from "../../store/work/files.ts";
 import type { Budgets } from "../admission/budgets.ts";
-import { REQUEST_ORIGINS, type RequestOrigin, type Stage, type StagesByOrigin } from "../centre/stage.ts";
+import { REQUEST_ORIGINS, type RequestOrigin } from "../centre/request-source.ts";
+import type { Stage, StagesByOrigin } from "../centre/stage.ts";
 import type { Affinity } from "./affinity/affinity.ts";
 import { createAffinityStage } from "./affinity/stage.ts";
 import { createBudgetsStage } from "./budgets/stage.ts";
@@ -24,6 +25,7 @@ import { loadingStage } from "./loading/stage.ts";
 import { createReasoningStage, type ReasoningDeps } from "./reasoning/stage.ts";
 import { createRecordsStage } from "./records/stage.ts";
 import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
+import { warmupStage } from "./warmup/stage.ts";
 
 /** What the stages need. */
 export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
@@ -108,6 +110,8 @@ function createContentStages(deps: Pick<StageDeps, "history" | "files"> & Thread
   return [
     // Inserts what was stored, in which the following stages look for files and records.
     createHistoryStage(deps.history),
+    // What it answers is held with the history.
+    warmupStage,
     createThreadsStage(deps),
     createFilesStage(deps.files),
     createRecordsStage(deps),

@@ -17,6 +17,7 @@ const OPENS: Record<string, string> = {
   choice: "client row",
   loading: "client",
   history: "client row",
+  warmup: "client row",
   threads: "client row",
   files: "client row",
   records: "client row",

@@ -3,8 +3,9 @@
 import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { jsonAnswer } from "../../../http/json-answer.ts";
-import { endpointsBehind, openEndpoint, type ServedEndpoint } from "../../../http/served-endpoint.ts";
+import { admittingEndpoint, endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
 import { SSE_HEADERS } from "../../../http/sse-response.ts";
+import { wantsSocket } from "../../../http/web-socket.ts";
 import type { ResponseStore } from "../../../store/work/responses.ts";
 import { replayResponse } from "../../../wire/responses/replay.ts";
 import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../../../wire/responses/stored.ts";
@@ -14,6 +15,8 @@ export interface StoredResponsesDeps {
   store: Pick<ResponseStore, "findResponse" | "deleteResponse">;
   /** Identifies the caller. Throws 401. */
   authenticate(request: Request): AtOnce<{ accountId: string }>;
+  /** Answers an upgrade to a WebSocket. */
+  openSocket(request: Request): Promise<Response>;
 }
 
 const keyed = endpointsBehind("key", ({ authenticate }: StoredResponsesDeps, request) => authenticate(request));
@@ -57,11 +60,12 @@ export const STORED_RESPONSES: readonly ServedEndpoint<StoredResponsesDeps>[] = 
       return Response.json({ id, object: "response", deleted: true });
     },
   }),
-  // 426. Clients that prefer a WebSocket then use POST.
-  openEndpoint("GET", "/v1/responses", {
+  admittingEndpoint("key", "GET", "/v1/responses", {
     describe: gatewayText("openResponsesSocket"),
-    handle: () => {
-      throw new ApiError("upgrade_required", "Responses over WebSocket are not supported. Use POST /v1/responses.");
+    handle: async ({ authenticate, openSocket }, { request }) => {
+      if (wantsSocket(request)) return openSocket(request);
+      await authenticate(request);
+      throw new ApiError("upgrade_required", "Connect by WebSocket, or use POST /v1/responses.");
     },
   }),
 ];

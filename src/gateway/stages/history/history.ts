@@ -14,6 +14,7 @@ import {
   responseOfItem,
 } from "../../../wire/responses/references.ts";
 import { requireKeeping, type TextOwner } from "../../admission/kept-text.ts";
+import type { ClientConnection } from "../../centre/request-source.ts";
 import { conversationNotFound } from "../../rules/not-found.ts";
 import type { ConversationItem, KeptConversations } from "./kept-conversations.ts";
 
@@ -55,8 +56,16 @@ const HISTORY_BYTES_MAX = 32 * 1024 * 1024;
 /** Maximum number of references in one request, as each costs a look-up. */
 const REFERENCES_MAX = 2000;
 
-/** Inserts the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`. */
-export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: Fields): Promise<Expanded> {
+/**
+ * Inserts the history. Throws 400 `previous_response_not_found`, 404 `conversation_not_found`, or 413 `context_too_large`.
+ * `connection`: may hold the answer that the request continues, and takes the new one.
+ */
+export async function expandHistory(
+  deps: HistoryDeps,
+  caller: TextOwner,
+  body: Fields,
+  connection?: ClientConnection,
+): Promise<Expanded> {
   const { accountId, noStore } = caller;
   const resolved = await withItems(deps, accountId, body);
   const own = inputItems(resolved);
@@ -64,14 +73,31 @@ export async function expandHistory(deps: HistoryDeps, caller: TextOwner, body: 
   const conversationId = conversationIdOf(body);
   if (conversationId !== undefined) requireKeeping(caller, "conversation");
   const stores = !noStore && (body["store"] ?? deps.settings().store) === true;
-  const keeper = { accountId, own: own.filter((item) => !isCompactionTrigger(item)), previousId, conversationId };
-  const keep = stores || conversationId !== undefined ? keeperOf(deps, { ...keeper, stores }) : undefined;
-  const earlier = await earlierItems(deps, accountId, { previousId, conversationId });
+  const held = previousId === undefined ? undefined : connection?.held(previousId);
+  const earlier = held?.items ?? (await earlierItems(deps, accountId, { previousId, conversationId }));
+  const asked = own.filter((item) => !isCompactionTrigger(item));
+  // An answer that is stored must not continue from one that is not.
+  const keeper =
+    held?.isStored === false
+      ? { accountId, own: [...held.items, ...asked], previousId: undefined, conversationId }
+      : { accountId, own: asked, previousId, conversationId };
+  const stored = stores || conversationId !== undefined ? keeperOf(deps, { ...keeper, stores }) : undefined;
+  const holds = conversationId === undefined ? connection : undefined;
+  holds?.asked({ continued: held && previousId, before: earlier ?? [], own: asked });
+  const keep = holds === undefined ? stored : holderOf(holds, stored, stores);
   if (earlier === undefined && resolved === body)
     return { body, portableInput: undefined, stores, keep, conversationId };
   const { previous_response_id: _previous, conversation: _conversation, ...rest } = resolved;
   const input = [...(earlier ?? []), ...own];
   return { body: { ...rest, input }, portableInput: portableItems(input), stores, keep, conversationId };
+}
+
+/** Creates the function that lets the connection hold an answer, beside what stores it. */
+function holderOf(connection: ClientConnection, stored: Keep | undefined, isStored: boolean): Keep {
+  return async (answer) => {
+    if (typeof answer["id"] === "string") connection.hold(answer["id"], outputOf(answer), isStored);
+    await stored?.(answer);
+  };
 }
 
 /** Creates the function that stores an answer with its input. */

@@ -49,7 +49,7 @@ function runOf(deps: HistoryStageDeps): StageRun {
 async function inserted(deps: HistoryDeps, turn: ChatTurn): Promise<{ keep: Keep | undefined; change: Change }> {
   const { caller, body: sent, chat } = turn;
   const body = caller.noStore ? { ...sent, store: false } : sent;
-  const expanded = await expandHistory(deps, caller, body);
+  const expanded = await expandHistory(deps, caller, body, turn.connection);
   const { body: content, portableInput, keep, conversationId } = expanded;
   const read = content === sent ? chat : turn.format.decode({ ...content }, turn.options);
   const members: Record<string, unknown> = { ...turn.members };

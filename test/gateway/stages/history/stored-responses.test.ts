@@ -281,12 +281,11 @@ test("another account's answers are unknown", async () => {
   expect((await app.call(`/v1/responses/${id}`)).status).toBe(200);
 });
 
-test("a WebSocket is refused so that clients fall back to POST", async () => {
-  for (const headers of [{ connection: "Upgrade", upgrade: "websocket" }, {}]) {
-    const refused = await app.call("/v1/responses", { headers });
-    expect(refused.status).toBe(426);
-    expect(await refused.json()).toMatchObject({ error: { code: "upgrade_required" } });
-  }
+test("a GET without an upgrade is told to make one", async () => {
+  const refused = await app.call("/v1/responses");
+  expect(refused.status).toBe(426);
+  expect(await refused.json()).toMatchObject({ error: { code: "upgrade_required" } });
+  expect((await app.call("/v1/responses", { headers: { authorization: "" } })).status).toBe(401);
   expect((await app.call("/v1/responses/resp_x", { headers: { authorization: "" } })).status).toBe(401);
 });
 

@@ -1,0 +1,85 @@
+// The order of the requests on one connection: one after another in each lane, the lanes beside each other.
+
+/** Maximum number of requests that run at the same time, as at OpenAI. */
+const RUNNING_MAX = 16;
+/** Maximum number of named lanes, as at OpenAI. */
+const LANES_MAX = 32;
+/** Maximum number of requests that wait. */
+const WAITING_MAX = 128;
+/** Maximum length of all requests that wait. Of larger ones fewer can wait. */
+const WAITING_CHARS_MAX = 64 * 1024 * 1024;
+
+/** A request in a lane. */
+export interface LaneJob {
+  /** The lane's name; "" for the unnamed one. */
+  readonly lane: string;
+  readonly chars: number;
+  /** Runs it to its end. Must not reject. */
+  run(): Promise<void>;
+}
+
+/** The lanes of one connection. `idle`: called whenever nothing runs or waits any more. */
+export function createLanes(idle: () => void) {
+  const names = new Set<string>();
+  const busy = new Set<string>();
+  let waiting: LaneJob[] = [];
+  let waitingChars = 0;
+  let running = 0;
+  const start = (job: LaneJob) => {
+    busy.add(job.lane);
+    running++;
+    void job.run().finally(() => {
+      busy.delete(job.lane);
+      running--;
+      next();
+    });
+  };
+  const next = () => {
+    const left: LaneJob[] = [];
+    // Of each lane only the first may start.
+    const passed = new Set<string>();
+    for (const job of waiting) {
+      if (running < RUNNING_MAX && !busy.has(job.lane) && !passed.has(job.lane)) {
+        waitingChars -= job.chars;
+        start(job);
+      } else {
+        passed.add(job.lane);
+        left.push(job);
+      }
+    }
+    waiting = left;
+    if (running === 0 && waiting.length === 0) idle();
+  };
+  return {
+    /** Adds a request, or says why there is no place for it. */
+    add(job: LaneJob): "too many lanes" | "too many waiting" | undefined {
+      if (job.lane !== "" && !names.has(job.lane)) {
+        if (names.size >= LANES_MAX) return "too many lanes";
+        names.add(job.lane);
+      }
+      if (waiting.length >= WAITING_MAX || (waiting.length > 0 && waitingChars + job.chars > WAITING_CHARS_MAX))
+        return "too many waiting";
+      waiting.push(job);
+      waitingChars += job.chars;
+      next();
+      return undefined;
+    },
+
+    /** Adds a request that the gateway itself makes, before all others of its lane. */
+    addFirst(job: LaneJob): void {
+      waiting.unshift(job);
+      waitingChars += job.chars;
+      next();
+    },
+
+    /** Takes out all requests that wait. */
+    clear(): readonly LaneJob[] {
+      const removed = waiting;
+      waiting = [];
+      waitingChars = 0;
+      return removed;
+    },
+
+    isIdle: () => running === 0 && waiting.length === 0,
+  };
+}

@@ -1,0 +1,91 @@
+// Responses over a WebSocket: each `response.create` is answered as the same request by POST is, with the same admission, limits,
+// usage row, log line and trace, and its stream is sent as messages. Loaded with the first connection.
+
+import type { AtOnce } from "../../../base/at-once.ts";
+import { ApiError } from "../../../base/errors.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { takeSocket } from "../../../http/web-socket.ts";
+import { ResponsesConnection } from "./connection.ts";
+import { createHolder } from "./held-answers.ts";
+
+export interface ResponsesSocketDeps {
+  /** Identifies the caller. Throws 401. */
+  authenticate(request: Request): AtOnce<{ readonly accountId: string }>;
+}
+
+/** The HTTP status by which logs show that a request became a WebSocket. */
+const SWITCHED = 101;
+/** How often it is checked whether the key of a connection is still valid. Each request checks it too. */
+const CHECK_MS = 30_000;
+/** Maximum number of connections of one account. */
+const CONNECTIONS_MAX = 2000;
+
+/** Headers of the upgrade that a request over the connection does not have. */
+const NOT_COPIED = /^(?:connection|upgrade|sec-websocket-.*|content-.*|x-request-id|transfer-encoding|accept)$/;
+/** The word by which clients of OpenAI name this protocol. Upstreams are asked over HTTP. */
+const PROTOCOL_BETA = /\s*responses_websockets=[\w.-]*\s*,?/g;
+
+/** Creates the function that opens connections. */
+export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
+  const hold = createHolder();
+  const byAccount = new Map<string, number>();
+  const open = new Set<ResponsesConnection>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const enter = (connection: ResponsesConnection) => {
+    open.add(connection);
+    timer ??= setInterval(() => {
+      for (const one of open) void one.check();
+    }, CHECK_MS);
+    timer.unref();
+  };
+  const leave = (connection: ResponsesConnection) => {
+    open.delete(connection);
+    if (open.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return async (request: Request): Promise<Response> => {
+    const { accountId } = await authenticate(request);
+    const count = byAccount.get(accountId) ?? 0;
+    if (count >= CONNECTIONS_MAX) {
+      throw new ApiError("server_busy", `An account may have at most ${CONNECTIONS_MAX} connections at a time.`);
+    }
+    byAccount.set(accountId, count + 1);
+    const exchange = exchangeOf(request);
+    exchange.streaming = true;
+    const { origin, pathname } = new URL(request.url);
+    const stillAllowed = async (own: Request) => (await authenticate(own)).accountId === accountId;
+    const connection = new ResponsesConnection(origin + pathname, headersOf(request), { held: hold(), stillAllowed });
+    return takeSocket(request, {
+      opened: (session) => {
+        enter(connection);
+        connection.opened(session);
+      },
+      message: (text) => connection.message(text),
+      drained: () => connection.drained(),
+      leaving: () => connection.leave("The gateway is stopping.", stopping()),
+      ended: () => {
+        leave(connection);
+        connection.ended();
+        const left = (byAccount.get(accountId) ?? 1) - 1;
+        if (left === 0) byAccount.delete(accountId);
+        else byAccount.set(accountId, left);
+        exchange.finish(SWITCHED);
+      },
+    });
+  };
+}
+
+function headersOf({ headers }: Request): [string, string][] {
+  const copied: [string, string][] = [];
+  for (const [name, value] of headers) {
+    if (NOT_COPIED.test(name)) continue;
+    const kept = name === "openai-beta" ? value.replace(PROTOCOL_BETA, "") : value;
+    if (kept !== "") copied.push([name, kept]);
+  }
+  return copied;
+}
+
+function stopping(): ApiError {
+  return new ApiError("server_busy", "The gateway is stopping. Connect again.", { retryAfterSeconds: 1 });
+}
