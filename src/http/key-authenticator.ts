@@ -23,6 +23,8 @@ export interface KeyAuthenticatorDeps<C extends Expiring> {
 }
 
 const CACHE_MAX = 10_000;
+/** Longer headers, which are padded, are not kept. */
+const HEADER_CHARS_MAX = 200;
 /** How often the counter is read, so that `key revoke` takes effect in a running server within a second. */
 const CHECK_EVERY_MS = 250;
 
@@ -37,6 +39,8 @@ export interface KeyAuthenticator<C extends Expiring> {
 /** Creates an authenticator over the given look-up. */
 export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticatorDeps<C>): KeyAuthenticator<C> {
   const cache = new Map<string, C>();
+  /** The same callers by the whole header with their key, so that a busy key is hashed once. */
+  const byHeader = new Map<string, C>();
   let counter = deps.changeCounter();
   let checkedMs = 0;
   /** Increases whenever the cache is cleared, so that results of earlier look-ups are not cached. */
@@ -44,6 +48,7 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
   const forget = () => {
     age += 1;
     cache.clear();
+    byHeader.clear();
   };
   const lookUp = async (hash: string): Promise<C> => {
     const startedAt = age;
@@ -54,9 +59,21 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
     }
     return caller;
   };
+  const forgetChanged = (now: number) => {
+    if (now - checkedMs < CHECK_EVERY_MS && now >= checkedMs) return;
+    checkedMs = now;
+    const current = deps.changeCounter();
+    if (current !== counter) forget();
+    counter = current;
+  };
   return {
     authenticate(request) {
-      const key = presentedKey(request, deps.takesXApiKey);
+      const header = request.headers.get("authorization");
+      const now = deps.clock.now();
+      forgetChanged(now);
+      const seen = header === null ? undefined : byHeader.get(header);
+      if (seen !== undefined) return live(seen, now);
+      const key = presentedKey(request, header, deps.takesXApiKey);
       if (key === undefined) {
         refuseKeyInAddress(request);
         throw new ApiError(
@@ -64,15 +81,12 @@ export function createKeyAuthenticator<C extends Expiring>(deps: KeyAuthenticato
           "No API key was sent. Use the header Authorization with the value Bearer sk-….",
         );
       }
-      const now = deps.clock.now();
-      if (now - checkedMs >= CHECK_EVERY_MS || now < checkedMs) {
-        checkedMs = now;
-        const current = deps.changeCounter();
-        if (current !== counter) forget();
-        counter = current;
-      }
       const hash = sha256Hex(key);
       const known = cache.get(hash);
+      if (known !== undefined && header !== null && header.length <= HEADER_CHARS_MAX) {
+        if (byHeader.size >= CACHE_MAX) byHeader.clear();
+        byHeader.set(header, known);
+      }
       // A text without the prefix of keys, such as a JWT, cannot be a key and needs no look-up.
       return known === undefined && key.startsWith("sk-") ? lookUp(hash) : live(known, now);
     },
@@ -101,9 +115,9 @@ function refuseKeyInAddress(request: Request): void {
 /** The key that a request sends. */
 function presentedKey(
   request: Request,
+  authorization: string | null,
   takesXApiKey: KeyAuthenticatorDeps<Expiring>["takesXApiKey"],
 ): string | undefined {
-  const authorization = request.headers.get("authorization");
   if (authorization !== null) {
     const match = /^bearer\s+(\S+)\s*$/i.exec(authorization);
     return match?.[1] ?? "";
