@@ -4,7 +4,8 @@
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { lazily } from "../base/lazily.ts";
 import type { Tracer } from "../telemetry/span.ts";
-import { type BodyBudget, type BodyHold, createBodyBudget } from "./body-budget.ts";
+import { createBodyBudget } from "./body-budget.ts";
+import { EdgeExchange } from "./edge-exchange.ts";
 import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
 import { pathOf } from "./path.ts";
@@ -95,13 +96,14 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   const matchers = lazily(() => compileRoutes(deps.routes()));
   const edge = { ...deps, routeOf: routeFinder(matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
+  const factsOf = pathFacts(deps);
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
     const { headers } = response;
     headers.set("x-request-id", exchange.requestId);
-    const idHeader = deps.paths.traits(exchange.path)?.requestIdHeader;
+    const { idHeader, isApi } = factsOf(exchange.path);
     if (idHeader !== undefined) headers.set(idHeader, exchange.requestId);
     for (const name in exchange.headers) headers.set(name, exchange.headers[name] as string);
-    if (deps.paths.isApi(exchange.path)) {
+    if (isApi) {
       headers.set("access-control-allow-origin", "*");
       headers.set("access-control-expose-headers", deps.paths.exposedHeaders);
     }
@@ -112,7 +114,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
   const finishText = (request: Request, exchange: Exchange, { text }: JsonText): Response => {
     if (exchange.wire !== undefined) return finish(request, exchange, new Response(text, { headers: JSON_TYPE }));
-    const headers = headersOf(exchange, deps.paths);
+    const headers = headersOf(exchange, factsOf(exchange.path));
     exchange.finish(200);
     return new Response(text, { headers });
   };
@@ -146,15 +148,16 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     const alias = isBroken ? undefined : deps.paths.alias(asked);
     const path = alias?.path ?? asked;
     if (alias !== undefined) readdress(request, asked, path);
-    const exchange = openExchange(request, path, edge);
+    const { method } = request;
+    const exchange = new EdgeExchange(request, { method, path }, edge);
     exchange.alias = alias;
     if (alias !== undefined) exchange.log["asked"] = asked.slice(0, LOGGED_PATH_CHARS_MAX);
     bindExchange(request, exchange);
     try {
       if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
-      const early = before(request, path, deps);
+      const early = before(request, exchange, deps);
       if (early !== undefined) return finish(request, exchange, early);
-      const direct = request.method === "POST" ? deps.direct.get(path) : undefined;
+      const direct = method === "POST" ? deps.direct.get(path) : undefined;
       const answer = direct === undefined ? deps.handle(request) : direct(request);
       if (answer instanceof Response) return close(request, exchange, answer);
       return answer.then(
@@ -168,96 +171,39 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 }
 
 /** All headers of a JSON answer. */
-function headersOf(exchange: Exchange, paths: PathRules): Record<string, string> {
-  const { requestId, path } = exchange;
-  const headers: Record<string, string> = { ...JSON_TYPE, "x-request-id": requestId };
-  const idHeader = paths.traits(path)?.requestIdHeader;
+function headersOf(exchange: Exchange, { idHeader, isApi, exposed }: PathFacts): Record<string, string> {
+  const { requestId } = exchange;
+  const headers: Record<string, string> = { "content-type": JSON_TYPE["content-type"], "x-request-id": requestId };
   if (idHeader !== undefined) headers[idHeader] = requestId;
   for (const name in exchange.headers) headers[name] = exchange.headers[name] as string;
-  if (paths.isApi(path)) {
+  if (isApi) {
     headers["access-control-allow-origin"] = "*";
-    headers["access-control-expose-headers"] = paths.exposedHeaders;
+    headers["access-control-expose-headers"] = exposed;
   }
   return headers;
 }
 
-interface OpenDeps extends EdgeDeps {
-  routeOf(path: string): string;
-  /** The memory budget for bodies of all requests. */
-  readonly bodies: BodyBudget;
+/** What response headers depend on. */
+interface PathFacts {
+  readonly idHeader: string | undefined;
+  readonly isApi: boolean;
+  readonly exposed: string;
 }
 
-function openExchange(request: Request, path: string, deps: OpenDeps): Exchange {
-  let peer: Peer | undefined;
-  let finished = false;
-  let body: BodyHold | undefined;
-  let atEnd: (() => void)[] | undefined;
-  const keep = (hold: BodyHold) => {
-    // The request may have been aborted while it waited.
-    if (finished) hold.release();
-    body = hold;
-    return hold;
-  };
-  const exchange: Exchange = {
-    requestId: request.headers.get("x-request-id") || deps.makeRequestId(),
-    startedMs: performance.now(),
-    method: request.method,
-    path,
-    get route() {
-      return deps.routeOf(path);
-    },
-    span: deps.tracer?.request(`${request.method} ${deps.routeOf(path)}`, request.headers, {
-      "http.request.method": request.method,
-      "http.route": deps.routeOf(path),
-    }),
-    // Only few routes need the address, so it is looked up on demand.
-    get address() {
-      peer ??= deps.peer(request);
-      return peer.address;
-    },
-    get secure() {
-      peer ??= deps.peer(request);
-      return peer.secure;
-    },
-    get isUnnamedProxy() {
-      peer ??= deps.peer(request);
-      return peer.isUnnamedProxy;
-    },
-    headers: {},
-    holder: undefined,
-    holdBody(bytes) {
-      const hold = deps.bodies.hold(exchange.holder ?? exchange.address, bytes, request.signal);
-      return hold instanceof Promise ? hold.then(keep) : keep(hold);
-    },
-    log: {},
-    recorded: false,
-    failedRoutes: [],
-    streaming: false,
-    atEnd(work) {
-      if (finished) work();
-      else {
-        atEnd ??= [];
-        atEnd.push(work);
-      }
-    },
-    finish(status) {
-      if (finished) return;
-      finished = true;
-      body?.release();
-      if (atEnd !== undefined) for (const work of atEnd) work();
-      deps.release(request);
-      deps.finished(exchange, status);
-    },
-  };
-  return exchange;
+/** Finds the facts of paths. Those of the busiest paths are kept. */
+function pathFacts({ paths, direct }: Pick<EdgeDeps, "paths" | "direct">): (path: string) => PathFacts {
+  const exposed = paths.exposedHeaders;
+  const made = (path: string) => ({ idHeader: paths.traits(path)?.requestIdHeader, isApi: paths.isApi(path), exposed });
+  const kept = new Map([...direct.keys()].map((path) => [path, made(path)]));
+  return (path) => kept.get(path) ?? made(path);
 }
 
 /** Responses that are decided before any route: preflights, invalid Host headers and paths, maintenance. */
-function before(request: Request, path: string, deps: EdgeDeps): Response | undefined {
+function before(request: Request, { method, path }: Exchange, deps: EdgeDeps): Response | undefined {
   // Two Host headers arrive as one, joined by a comma. It must not be ambiguous which of them counts.
   if (request.headers.get("host")?.includes(","))
     throw new ApiError("invalid_request", "Expected exactly one Host header.");
-  if (request.method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
+  if (method === "OPTIONS" && deps.paths.isApi(path)) return preflight(request);
   const closed = deps.maintenance();
   if (closed === undefined || !deps.paths.isClosable(path)) return undefined;
   throw new ApiError("service_maintenance", closed.message || "The service is under maintenance. Try again later.", {

@@ -75,21 +75,24 @@ export interface WireTap {
   readonly transport: CallTransport;
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+/** Kept on the request itself, where looking it up costs least. */
+const EXCHANGE = Symbol("exchange");
+
+type BoundRequest = Request & { [EXCHANGE]?: Exchange };
 
 /** Binds an exchange to its request. */
 export function bindExchange(request: Request, exchange: Exchange): void {
-  exchanges.set(request, exchange);
+  (request as BoundRequest)[EXCHANGE] = exchange;
 }
 
 /** The exchange of a request; undefined if it did not come through the edge. */
 export function maybeExchangeOf(request: Request): Exchange | undefined {
-  return exchanges.get(request);
+  return (request as BoundRequest)[EXCHANGE];
 }
 
 /** The exchange of a request that came through the edge. */
 export function exchangeOf(request: Request): Exchange {
-  const exchange = exchanges.get(request);
+  const exchange = maybeExchangeOf(request);
   if (exchange === undefined) throw new Error("The request did not come through the edge.");
   return exchange;
 }
