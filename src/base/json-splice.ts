@@ -12,6 +12,7 @@ export interface MemberSpan {
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const COMMA = 44;
 
 function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
@@ -30,6 +31,8 @@ export function stringEnd(text: string, at: number): number {
 }
 
 function skipSpace(text: string, at: number): number {
+  // Compact texts have none.
+  if (text.charCodeAt(at) > 32) return at;
   let i = at;
   while (isSpace(text.charCodeAt(i))) i++;
   return i;
@@ -157,27 +160,59 @@ export function arrayElements(text: string, from: number): { start: number; end:
  * appended as the last member. Everything else keeps its bytes.
  */
 export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
-  const found = spansOf(text, 0, members);
+  const names = Object.keys(members);
+  // The positions in `names` of those that were found.
+  const found: number[] = [];
   let out = "";
-  let at = 0;
-  for (const [index, { key, valueStart, valueEnd }] of found.entries()) {
-    const value = members[key];
-    if (value === undefined || found.findIndex((span) => span.key === key) !== index) {
-      return rebuilt(text, topLevelMembers(text), members);
+  let copied = 0;
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = stringEnd(text, at);
+    const which = keyAmong(names, text, at, keyEnd);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, start);
+    if (which >= 0) {
+      const value = members[names[which] as string];
+      if (value === undefined || found.includes(which)) return rebuilt(text, topLevelMembers(text), members);
+      found.push(which);
+      out += text.slice(copied, start) + jsonOf(value);
+      copied = end;
     }
-    out += text.slice(at, valueStart) + JSON.stringify(value);
-    at = valueEnd;
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) !== COMMA) break;
+    at = skipSpace(text, at + 1);
   }
   let appended = "";
-  for (const key in members) {
-    if (members[key] === undefined || found.some((span) => span.key === key)) continue;
-    appended += `,${JSON.stringify(key)}:${JSON.stringify(members[key])}`;
+  for (let which = 0; which < names.length; which++) {
+    const name = names[which] as string;
+    if (members[name] === undefined || found.includes(which)) continue;
+    appended += `,${jsonOf(name)}:${jsonOf(members[name])}`;
   }
-  if (appended === "") return out + text.slice(at);
+  if (appended === "") return out + text.slice(copied);
   const close = text.lastIndexOf("}");
-  out += text.slice(at, close);
+  out += text.slice(copied, close);
   const isEmpty = skipSpace(text, text.indexOf("{") + 1) === close;
   return out + (isEmpty ? appended.slice(1) : appended) + text.slice(close);
+}
+
+/** The position in `names` of the key whose quotes are at `start` and before `end`; -1 if it is none of them. */
+function keyAmong(names: readonly string[], text: string, start: number, end: number): number {
+  for (let at = start + 1; at < end; at++) {
+    if (text.charCodeAt(at) === BACKSLASH) return names.indexOf(JSON.parse(text.slice(start, end)) as string);
+  }
+  const length = end - start - 2;
+  for (let which = 0; which < names.length; which++) {
+    const name = names[which] as string;
+    if (name.length === length && text.startsWith(name, start + 1)) return which;
+  }
+  return -1;
+}
+
+/** Ids and names of models, which are nearly all that is set. */
+const PLAIN = /^[\w\-.:/]{0,100}$/;
+
+function jsonOf(value: unknown): string {
+  return typeof value === "string" && PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
 /** The rare case of removed members: the others keep their bytes, the white space between members does not. */

@@ -26,17 +26,7 @@ export function shownUsage(raw: unknown, usage: Usage, format: UsageFormat): Loo
   if (typeof raw !== "object" || raw === null || !isSaneUsage(raw)) return own;
   const given = raw as Loose;
   const kept = withinSides(given, usage, format);
-  const isSame = (name: string) => given[name] === own[name];
-  const isSameOrAbsent = (name: string) => given[name] == null || given[name] === (own[name] ?? 0);
-  if (
-    usage.costUsd === undefined &&
-    kept === given &&
-    format.totals.every(isSame) &&
-    (format.figures ?? []).every(isSameOrAbsent) &&
-    haveSameDetails(format.read(given), usage)
-  ) {
-    return given;
-  }
+  if (kept === given && saysTheSame(given, own, usage, format)) return given;
   const out: Record<string, unknown> = { ...kept, ...own };
   for (const [name, value] of Object.entries(own)) {
     if (typeof value === "object") out[name] = { ...(isRecord(kept[name]) ? kept[name] : {}), ...value };
@@ -44,24 +34,40 @@ export function shownUsage(raw: unknown, usage: Usage, format: UsageFormat): Loo
   return out;
 }
 
+const NO_FIGURES: readonly string[] = [];
+
+/** Whether the upstream's object has the settled figures. */
+function saysTheSame(given: Loose, own: Loose, usage: Usage, format: UsageFormat): boolean {
+  if (usage.costUsd !== undefined) return false;
+  for (const name of format.totals) if (given[name] !== own[name]) return false;
+  for (const name of format.figures ?? NO_FIGURES)
+    if (given[name] != null && given[name] !== (own[name] ?? 0)) return false;
+  return haveSameDetails(format.read(given), usage);
+}
+
+const DETAILS = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
 function haveSameDetails(told: Usage | undefined, usage: Usage): boolean {
-  const details = ["cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const;
-  return details.every((name) => told?.[name] === undefined || told[name] === usage[name]);
+  if (told === undefined) return true;
+  for (const name of DETAILS) if (told[name] !== undefined && told[name] !== usage[name]) return false;
+  return true;
 }
 
 /** The object without figures that are larger than the side to which they belong. */
 function withinSides(given: Loose, usage: Usage, { inputParts, outputParts }: UsageFormat): Loose {
   let kept = given;
-  const bound = (name: string, most: number) => {
-    const value = given[name];
-    const within = typeof value === "number" ? (isWithin(value, most) ? value : undefined) : boundedParts(value, most);
-    if (within === value) return;
-    const { [name]: _dropped, ...rest } = kept;
-    kept = within === undefined ? rest : { ...rest, [name]: within };
-  };
-  for (const name of inputParts) bound(name, usage.inputTokens);
-  for (const name of outputParts) bound(name, usage.outputTokens);
+  for (const name of inputParts) kept = withinSide(kept, name, usage.inputTokens);
+  for (const name of outputParts) kept = withinSide(kept, name, usage.outputTokens);
   return kept;
+}
+
+function withinSide(kept: Loose, name: string, most: number): Loose {
+  const value = kept[name];
+  if (value === undefined) return kept;
+  const within = typeof value === "number" ? (isWithin(value, most) ? value : undefined) : boundedParts(value, most);
+  if (within === value) return kept;
+  const { [name]: _dropped, ...rest } = kept;
+  return within === undefined ? rest : { ...rest, [name]: within };
 }
 
 function boundedParts(value: unknown, most: number): unknown {

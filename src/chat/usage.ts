@@ -130,6 +130,7 @@ export interface OwnCounts {
  * counts if the gateway's count is smaller.
  */
 export function settledUsage(told: Usage | undefined, own: OwnCounts): Usage {
+  if (told !== undefined && isComplete(told)) return told;
   const { partial, ...usage } = told ?? { inputTokens: 0, outputTokens: 0, estimated: true };
   if (usage.inputTokens === 0) {
     usage.inputTokens = own.input();
@@ -141,6 +142,11 @@ export function settledUsage(told: Usage | undefined, own: OwnCounts): Usage {
     usage.outputTokens = Math.max(usage.outputTokens, counted);
   }
   return usage;
+}
+
+/** Whether a report needs no count of the gateway's own. */
+export function isComplete({ inputTokens, outputTokens, partial }: Usage): boolean {
+  return inputTokens !== 0 && outputTokens !== 0 && partial === undefined;
 }
 
 /** The reports of one answer, in the order in which they arrive. */
@@ -196,8 +202,12 @@ export function isSaneUsage(usage: unknown, depth = 0): boolean {
   if (typeof usage === "number") return usage >= 0 && usage <= FIGURE_MAX;
   if (typeof usage !== "object" || usage === null) return true;
   if (depth > DEPTH_MAX) return false;
-  return Object.entries(usage).every(([name, value]) => {
-    if (name.endsWith("_tokens")) return value === null || tokenCount(value) !== undefined;
-    return isSaneUsage(value, depth + 1);
-  });
+  for (const name in usage) {
+    const value = (usage as Readonly<Record<string, unknown>>)[name];
+    const isSane = name.endsWith("_tokens")
+      ? value === null || tokenCount(value) !== undefined
+      : isSaneUsage(value, depth + 1);
+    if (!isSane) return false;
+  }
+  return true;
 }

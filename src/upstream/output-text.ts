@@ -73,5 +73,7 @@ export function writtenOutput(events: readonly ChatEvent[]): OutputText {
 /** The events of a whole answer with its settled usage. */
 export function withUsage(events: readonly ChatEvent[], usage: Usage): ChatEvent[] {
   const last = events.findLastIndex(({ type }) => type === "finish");
+  const finish = events[last];
+  if (finish?.type === "finish" && finish.usage === usage) return events as ChatEvent[];
   return events.map((event, at) => (at === last && event.type === "finish" ? { ...event, usage } : event));
 }

@@ -80,10 +80,13 @@ function writeWhole(
 ): WrittenAnswer {
   const failure = events.find((event) => event.type === "error");
   if (failure !== undefined) throw faultOfAnswer(failure);
-  const usage = usageOfAnswer(turn.chat, events, turn.model.prices);
   if (lossless !== undefined) {
+    // Settled when the answer was read.
+    const settled = events.findLast((event) => event.type === "finish")?.usage;
+    const usage = settled ?? usageOfAnswer(turn.chat, events, turn.model.prices);
     return { text: lossless, body: () => answer ?? (JSON.parse(lossless) as BodyMembers), usage };
   }
+  const usage = usageOfAnswer(turn.chat, events, turn.model.prices);
   try {
     const result = fold(events);
     result.usage = usage;

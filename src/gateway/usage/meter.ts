@@ -1,12 +1,11 @@
 // Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
 import type { FailedRoute } from "../../base/attempt.ts";
-import { lazily } from "../../base/lazily.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import { costMicros, knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
-import { settledUsage } from "../../chat/usage.ts";
+import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
@@ -79,8 +78,13 @@ export type SettleUsage = (told: Usage | undefined, output: OutputText) => Usage
 
 /** Creates the function that settles the usage of a request (`settledUsage`), with its cost if the client asked for it. */
 export function usageSettler(chat: ChatRequest, prices: Prices | undefined): SettleUsage {
-  const input = lazily(() => countTokens(promptText(chat)) + mediaTokens(chat));
-  const settle: SettleUsage = (told, output) => settledUsage(told, { input, output: () => outputTokens(output) });
+  let counted: number | undefined;
+  const input = () => {
+    counted ??= countTokens(promptText(chat)) + mediaTokens(chat);
+    return counted;
+  };
+  const settle: SettleUsage = (told, output) =>
+    told !== undefined && isComplete(told) ? told : settledUsage(told, { input, output: () => outputTokens(output) });
   return chat.includeCost === true ? (told, output) => withCost(settle(told, output), prices) : settle;
 }
 

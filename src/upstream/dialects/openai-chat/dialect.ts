@@ -152,18 +152,25 @@ function losslessResult(
   const events = openaiChatEvents(body);
   const edits: Record<string, unknown> = { id: identity.id, model: identity.model };
   const choices: unknown[] = isRecord(body) && Array.isArray(body["choices"]) ? body["choices"] : [];
-  for (const choice of choices)
-    if (isRecord(choice) && isRecord(choice["message"])) noteSeals(choice["message"], identity);
+  const output = writtenOutput(events);
   const broken: string[] = [];
-  const repaired = choices.map((choice) => repairChoice(choice, broken));
+  let repaired: unknown[] | undefined;
+  for (let at = 0; at < choices.length; at++) {
+    const choice = choices[at];
+    if (!isRecord(choice) || !isRecord(choice["message"])) continue;
+    noteSeals(choice["message"], identity);
+    output.addPictures(picturesIn(choice["message"]));
+    const whole = repairChoice(choice, choice["message"], broken);
+    if (whole === choice) continue;
+    repaired ??= [...choices];
+    repaired[at] = whole;
+  }
   const usage = events.findLast((event) => event.type === "finish")?.usage;
   if (broken.length > 0) {
     const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
-  if (repaired.some((choice, at) => choice !== choices[at])) edits["choices"] = repaired;
-  const output = writtenOutput(events);
-  for (const choice of choices) output.addPictures(picturesIn(choice));
+  if (repaired !== undefined) edits["choices"] = repaired;
   const settled = identity.settle(usage, output);
   const raw = isRecord(body) ? body["usage"] : undefined;
   const shown = shownUsage(raw, settled, CHAT_USAGE);
@@ -171,9 +178,8 @@ function losslessResult(
   return { text: spliceMembers(text, edits), events: withUsage(events, settled) };
 }
 
-/** The number of pictures in a choice, in the form of OpenRouter. */
-function picturesIn(choice: unknown): number {
-  const images = isRecord(choice) && isRecord(choice["message"]) ? choice["message"]["images"] : undefined;
+/** The number of pictures in a message, in the form of OpenRouter. */
+function picturesIn({ images }: Readonly<Record<string, unknown>>): number {
   return Array.isArray(images) ? images.length : 0;
 }
 
@@ -181,15 +187,18 @@ function picturesIn(choice: unknown): number {
  * Corrects a choice of a whole answer: one with tool calls gets the finish reason `tool_calls`, and arguments become valid JSON
  * in a string. `broken` gets the names of calls that cannot be repaired.
  */
-function repairChoice(choice: unknown, broken: string[]): unknown {
-  if (!isRecord(choice) || !isRecord(choice["message"])) return choice;
-  const calls = choice["message"]["tool_calls"];
+function repairChoice(
+  choice: Readonly<Record<string, unknown>>,
+  message: Readonly<Record<string, unknown>>,
+  broken: string[],
+): Readonly<Record<string, unknown>> {
+  const calls = message["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return choice;
   const repaired = calls.map((call) => repairCall(call, broken));
   const same = repaired.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
   if (same) return choice;
   const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
-  return { ...choice, message: { ...choice["message"], tool_calls: repaired }, finish_reason: finish };
+  return { ...choice, message: { ...message, tool_calls: repaired }, finish_reason: finish };
 }
 
 function repairCall(call: unknown, broken: string[]): unknown {

@@ -11,6 +11,7 @@ import type { EventReader } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
 import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
+import { plainEvents, startEvent } from "./plain-answer.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
 
@@ -36,9 +37,6 @@ const ORIGIN = "openai-chat";
 
 /** Maximum number of choices. OpenAI's own limit of `n` is 128. */
 const CHOICES_MAX = 128;
-
-/** Top-level members that are kept with the answer. */
-const ENVELOPE = ["system_fingerprint", "service_tier", "citations", "search_results"];
 
 export class OpenaiChatReader implements EventReader {
   readonly #choices = new Map<number, Choice>();
@@ -96,18 +94,7 @@ export class OpenaiChatReader implements EventReader {
   #start(chunk: Json, out: ChatEvent[]): void {
     if (this.#started) return;
     this.#started = true;
-    let raw: Record<string, unknown> | undefined;
-    for (const name of ENVELOPE) {
-      if (chunk[name] == null) continue;
-      raw ??= {};
-      raw[name] = chunk[name];
-    }
-    const start: Extract<ChatEvent, { type: "start" }> = { type: "start" };
-    if (typeof chunk["id"] === "string") start.id = chunk["id"];
-    if (typeof chunk["model"] === "string") start.model = chunk["model"];
-    if (typeof chunk["created"] === "number") start.createdSeconds = chunk["created"];
-    if (raw !== undefined) start.raw = raw;
-    out.push(start);
+    out.push(startEvent(chunk));
   }
 
   #choice(raw: Json, out: ChatEvent[]): void {
@@ -340,6 +327,11 @@ export function chatError(error: unknown): AnswerFault {
 
 /** The events of a whole answer, whose message is read as one large delta. */
 export function openaiChatEvents(body: unknown): ChatEvent[] {
+  return plainEvents(body) ?? otherEvents(body);
+}
+
+/** The same for any answer, however plain it is. */
+export function otherEvents(body: unknown): ChatEvent[] {
   const out: ChatEvent[] = [];
   const reader = new OpenaiChatReader();
   reader.chunk(body, out, asChunkChoice);

@@ -60,18 +60,20 @@ function isApart(value: Json, reasoning: unknown): boolean {
 /** Writes usage in the format of chat completions. */
 export function plainChatUsage(usage: Usage): Record<string, unknown> {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
-  const cached = {
-    ...(cachedTokens === undefined ? {} : { cached_tokens: cachedTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cache_write_tokens: cacheWriteTokens }),
-  };
-  return {
+  const out: Record<string, unknown> = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    ...(Object.keys(cached).length === 0 ? {} : { prompt_tokens_details: cached }),
-    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
-    ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
+  if (cachedTokens !== undefined || cacheWriteTokens !== undefined) {
+    out["prompt_tokens_details"] = {
+      ...(cachedTokens === undefined ? {} : { cached_tokens: cachedTokens }),
+      ...(cacheWriteTokens === undefined ? {} : { cache_write_tokens: cacheWriteTokens }),
+    };
+  }
+  if (reasoningTokens !== undefined) out["completion_tokens_details"] = { reasoning_tokens: reasoningTokens };
+  if (usage.costUsd !== undefined) out["cost"] = usage.costUsd;
+  return out;
 }
 
 /** The format of usage in chat completions. */
