@@ -82,7 +82,7 @@ ${cloudExample(name)}
 
 /** An example configuration of a cloud; "" for other vendors. */
 export function cloudExample(name: string): string {
-  const cloud = CALLABLE.find((vendor) => vendor.name === name)?.api.cloud;
+  const { cloud, variable } = CALLABLE.find((vendor) => vendor.name === name)?.api ?? {};
   if (cloud === undefined) return "";
   const values = { region: cloud.places.region?.usual ?? "us-east-1", project: "my-project", resource: "my-resource" };
   const places = Object.keys(cloud.places).map((place) => `    ${place}: ${values[place as keyof typeof values]}`);
@@ -91,9 +91,11 @@ export function cloudExample(name: string): string {
     "providers:",
     `  ${name}:`,
     ...places,
-    `    credentials: ${EXAMPLE_CREDENTIALS[cloud.credential]}`,
+    cloud.credential === "key"
+      ? `    api_key: "\${${variable?.name ?? ""}:-}"`
+      : `    credentials: ${EXAMPLE_CREDENTIALS[cloud.credential]}`,
     "models:",
-    "  - id: claude",
+    `  - id: ${cloud.credential === "key" ? "my-model" : "claude"}`,
     `    routes: [{ provider: ${name}, model: "${example}" }]`,
   ].join("\n");
 }

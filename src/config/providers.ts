@@ -85,7 +85,9 @@ function placesOf(entry: Entry, cloud: CloudFacts | undefined, env: Variables): 
     const { variables = [], usual = "" } = cloud?.places[place] ?? {};
     return entry[place] || variables.map((name) => env[name]?.trim()).find(Boolean) || usual;
   };
-  return { region: of("region"), project: of("project"), resource: of("resource") };
+  // Some vendors' own variables hold the host with its scheme.
+  const resource = of("resource").replace(/^https?:\/\/|\/+$/g, "");
+  return { region: of("region"), project: of("project"), resource };
 }
 
 function isMissing({ places }: CloudFacts, known: Readonly<Record<CloudPlace, string>>): boolean {

@@ -133,7 +133,9 @@ export const ProviderSection = section("An upstream that serves models.", {
   credentials: CredentialSection,
   region: text("Clouds: region or location. Empty: AWS_REGION, GOOGLE_CLOUD_LOCATION."),
   project: text("Google's cloud: project. Empty: GOOGLE_CLOUD_PROJECT."),
-  resource: text("Microsoft's cloud: resource, the first part of its host."),
+  resource: text(
+    "What the preset's address needs beside region and project: Microsoft's resource (the first part of its host), Cloudflare's account, Databricks' host, Snowflake's account.",
+  ),
   headers: Type.Record(
     Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
     Type.String({ secret: true, blank: true, format: "header" }),

@@ -15,7 +15,7 @@ export interface CloudFacts {
     Partial<Record<CloudPlace, { readonly variables: readonly string[]; readonly usual?: string }>>
   >;
   /** What authenticates calls if there is no key. */
-  readonly credential: (typeof CREDENTIAL_KINDS)[number];
+  readonly credential: (typeof CREDENTIAL_KINDS)[number] | "key";
   /** The service for which calls are signed. */
   readonly service?: string;
   /** A variable that holds a key for this cloud and another one. */

@@ -55,6 +55,9 @@ export const QuirksSchema = Type.Object(
       "cohere",
       "tei",
     ]),
+    rerank_path: Type.Optional(
+      Type.String({ pattern: "^/", description: "The path of rerank requests below `base_url`. Absent: `/rerank`." }),
+    ),
     compaction: flag("false: the protocol's own compaction of conversations is not supported, so the gateway does it."),
     safety_identifier: flag(
       "true: end users are named in `safety_identifier`, and the vendor acts against single ones; otherwise `user` names them.",

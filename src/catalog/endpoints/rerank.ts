@@ -19,7 +19,8 @@ export const rerank: ModelEndpoint = {
   upstreamPath: "/rerank",
   dialects: ["openai-chat", "openai-responses"],
   operation: "rerank",
-  formatConversion: ({ quirks }) => (quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? COHERE : undefined),
+  formatConversion: ({ quirks }) =>
+    quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? cohereAt(quirks.rerank_path) : undefined,
   answer: ranked,
   check({ query, documents, top_n: limit, return_documents: wanted }) {
     if (typeof query !== "string" || query === "") refuseParam("query", "a non-empty string");
@@ -45,13 +46,13 @@ export const rerank: ModelEndpoint = {
 };
 
 /** Version 2 of Cohere's API accepts only strings and never returns them (docs.cohere.com/reference/rerank). */
-const COHERE: FormatConversion = {
-  path: () => "/rerank",
+const cohereAt = (path = "/rerank"): FormatConversion => ({
+  path: () => path,
   body({ return_documents: _wanted, ...asked }, model) {
     return { ...asked, documents: textsOf(asked["documents"]), model };
   },
   answer: (value) => value as JsonObject,
-};
+});
 
 /**
  * Text Embeddings Inference: the body names no model, and the answer is an array, best first

@@ -3,7 +3,7 @@
 
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
 import { type CredentialScheme, type DialectName, PROTOCOLS, type ProviderKind } from "../../vendors/protocols.ts";
-import type { EmbeddedName } from "../../vendors/vendor.ts";
+import type { EmbeddedName, ModelList } from "../../vendors/vendor.ts";
 import type { ProviderCard, Transport } from "../provider.ts";
 import { readModels, USUAL_LIST } from "./model-list.ts";
 
@@ -61,17 +61,23 @@ function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
     ...(embedded === undefined
       ? {}
       : { embeddedModels: embedded.models, embeddedDecisionModels: embedded.decisionModels }),
-    ...(models === undefined
-      ? {}
-      : { modelsPath: models.path, parseModels: (body: unknown) => readModels(body, models) }),
+    ...(models === undefined ? {} : listOf(models)),
   }));
 }
 
-/** The second list of servers that speak OpenAI's protocols. */
-const DETAILS = {
-  path: USUAL_LIST.details.path,
-  parse: (body: unknown) => readModels(body, USUAL_LIST.details.list),
-};
+/** Where a server's models are listed, and how the list is read. */
+function listOf(models: ModelList): Pick<ProviderCard, "modelsPath" | "parseModels" | "details"> {
+  const { path, details } = models;
+  return {
+    modelsPath: path,
+    parseModels: (body) => readModels(body, models),
+    ...(details === undefined
+      ? {}
+      : { details: { path: details.path, parse: (body: unknown) => readModels(body, details.list) } }),
+  };
+}
+
+const { details: _details, ...WITHOUT_DETAILS } = USUAL_LIST;
 
 const GENERIC = Object.fromEntries(
   Object.entries(PROTOCOLS).map(([dialect, { generic, auth, headers, quirks = {}, routersPublish }]) => [
@@ -82,9 +88,7 @@ const GENERIC = Object.fromEntries(
       baseUrl: "",
       headers: headersOf(auth, headers),
       quirks,
-      modelsPath: USUAL_LIST.path,
-      parseModels: (body: unknown) => readModels(body, USUAL_LIST),
-      ...(routersPublish === true ? { details: DETAILS } : {}),
+      ...listOf(routersPublish === true ? USUAL_LIST : WITHOUT_DETAILS),
     },
   ]),
 ) as Readonly<Record<DialectName, ProviderCard>>;

@@ -45,6 +45,46 @@ export function askedOn(turns: readonly unknown[]): readonly unknown[] {
   return roleOf(last) === "assistant" && !calls ? [...turns, { role: "user", content: GO_ON }] : turns;
 }
 
+/** The turns with `system` in place of `developer`, for servers that know only the former; the same list if none was there. */
+export function withoutDeveloper(turns: readonly unknown[]): readonly unknown[] {
+  const isDevelopers = (turn: unknown) => roleOf(turn) === "developer";
+  return turns.some(isDevelopers)
+    ? turns.map((turn) => (isDevelopers(turn) ? { ...(turn as object), role: "system" } : turn))
+    : turns;
+}
+
+/** The schema of an answer as an instruction, for servers that only know `json_object`. */
+export function schemaInWords(schema: unknown): { role: "system"; content: string } {
+  const content = `Answer with one JSON object that follows this JSON Schema:\n${JSON.stringify(schema)}`;
+  return { role: "system", content };
+}
+
+/** Changes members of a body as the client wrote it, where the server knows less than the protocol has. */
+export function fitMembers(
+  body: Readonly<Record<string, unknown>>,
+  edits: Record<string, unknown>,
+  { quirks, chat }: { quirks: Quirks; chat: ChatRequest },
+): void {
+  const format = body["response_format"];
+  if (quirks.json_schema === false && isRecord(format) && isRecord(format["json_schema"])) {
+    edits["response_format"] = { type: "json_object" };
+    const turns = edits["messages"] ?? body["messages"];
+    edits["messages"] = [schemaInWords(format["json_schema"]["schema"]), ...(Array.isArray(turns) ? turns : [])];
+  }
+  const choice = chat.toolChoice;
+  if (quirks.tool_choice_words !== true || (choice?.type !== "tool" && choice?.type !== "allowed")) return;
+  // Expresses the choice by a word: only the named tools are sent.
+  const names = choice.type === "tool" ? [choice.name] : choice.names;
+  const tools = Array.isArray(body["tools"]) ? body["tools"] : [];
+  edits["tools"] = tools.filter((tool) => names.includes(toolName(tool)));
+  edits["tool_choice"] = choice.type === "tool" ? "required" : choice.mode;
+}
+
+function toolName(tool: unknown): string {
+  const named = isRecord(tool) ? (tool["function"] ?? tool["custom"]) : undefined;
+  return isRecord(named) ? String(named["name"]) : "";
+}
+
 function roleOf(turn: unknown): unknown {
   return typeof turn === "object" && turn !== null && "role" in turn ? turn.role : undefined;
 }

@@ -25,7 +25,7 @@ import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
 import { forcedInWords } from "../../tool-choice.ts";
 import { googleContent } from "./details.ts";
-import { askedOn, bridged, fitToQuirks } from "./quirks.ts";
+import { askedOn, bridged, fitToQuirks, schemaInWords } from "./quirks.ts";
 
 type Json = Record<string, unknown>;
 
@@ -177,8 +177,7 @@ function setResponseFormat(body: Json, { chat, ctx, refused, dropped }: ChatWrit
     return;
   }
   body["response_format"] = { type: "json_object" };
-  const text = `Answer with one JSON object that follows this JSON Schema:\n${JSON.stringify(format.schema)}`;
-  (body["messages"] as Json[]).unshift({ role: "system", content: text });
+  (body["messages"] as Json[]).unshift(schemaInWords(format.schema));
 }
 
 const EMPTY_SCHEMA = { type: "object", properties: {} };

@@ -22,7 +22,7 @@ const app = await startTestApp({
   config: {
     providers: {
       plain: provider("openai"),
-      cohere: provider("openai", { rerank: "cohere" }),
+      cohere: provider("openai", { rerank: "cohere", rerank_path: "/../v2/rerank" }),
       tei: provider("openai", { rerank: "tei" }),
       google: provider("gemini"),
     },
@@ -66,6 +66,7 @@ describe("rerank", () => {
   ])("%s", async (model, answer, expected) => {
     upstream.answer(() => Response.json(answer));
     const { status, json } = await rank(model);
+    expect(upstream.received[0]?.path).toBe(model === "rank-cohere" ? "/v2/rerank" : "/v1/rerank");
     expect(sent()).toEqual(expected);
     expect(status).toBe(200);
     expect(json).toMatchObject({ model, results, usage: { total_tokens: expect.any(Number) } });
