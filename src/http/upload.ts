@@ -130,9 +130,13 @@ export class Upload {
     this.#lengthIsKnown = this.#over || fields.has(this.#field);
   }
 
-  /** The form with the field set to `value`. A form that was returned before can no longer be read. */
-  body(value: string): UploadBody {
-    const front = fieldPart(this.#boundary, this.#field, value);
+  /**
+   * The form with the values of these fields, the one that was searched for among them. A form that was returned before can no
+   * longer be read.
+   */
+  body(fields: Readonly<Record<string, unknown>>): UploadBody {
+    const parts = Object.entries(fields).map(([name, value]) => fieldPart(this.#boundary, name, String(value)));
+    const front = Buffer.concat(parts);
     let isFirst = true;
     let at = 0;
     const rest = this.#declared - this.#scanner.withheldBytes;
@@ -154,6 +158,38 @@ export class Upload {
           if (this.#over) return undefined;
           await this.#advance();
         }
+      },
+    };
+  }
+
+  /**
+   * Reads the form to its end and returns its fields. `advanced` is called with each piece. Throws `ApiError` 413 if the form is too
+   * large to be kept.
+   */
+  async readWhole(advanced: () => void): Promise<Upload["fields"]> {
+    while (!this.#over) {
+      await this.#advance();
+      advanced();
+    }
+    if (!this.#isKept) throw bodyTooLarge(KEPT_BYTES_MAX);
+    return this.fields;
+  }
+
+  /** The content of the form's files alone. */
+  file(): UploadBody {
+    const form = this.body({});
+    const heard: Uint8Array[] = [];
+    const scanner = new FormScanner(this.#boundary, this.#field, (bytes) => heard.push(bytes.slice()));
+    return {
+      type: "application/octet-stream",
+      length: undefined,
+      next: async () => {
+        while (heard.length === 0) {
+          const bytes = await form.next();
+          if (bytes === undefined) return undefined;
+          if (bytes.byteLength > 0) scanner.push(bytes, []);
+        }
+        return Buffer.concat(heard.splice(0));
       },
     };
   }

@@ -10,9 +10,11 @@ import { cerebras } from "./cerebras.ts";
 import { cloudflare } from "./cloudflare.ts";
 import { cohere } from "./cohere.ts";
 import { databricks } from "./databricks.ts";
+import { deepgram } from "./deepgram.ts";
 import { deepinfra } from "./deepinfra.ts";
 import { deepseek } from "./deepseek.ts";
 import { demo } from "./demo.ts";
+import { elevenlabs } from "./elevenlabs.ts";
 import { fireworks } from "./fireworks.ts";
 import { foundry } from "./foundry.ts";
 import { github } from "./github.ts";
@@ -21,6 +23,7 @@ import { groq } from "./groq.ts";
 import { helicone } from "./helicone.ts";
 import { huggingface } from "./huggingface.ts";
 import { hyperbolic } from "./hyperbolic.ts";
+import { jina } from "./jina.ts";
 import { litellm } from "./litellm.ts";
 import { llamacpp } from "./llamacpp.ts";
 import { lmstudio } from "./lmstudio.ts";
@@ -47,6 +50,7 @@ import { vercel } from "./vercel.ts";
 import { vertex } from "./vertex.ts";
 import { vllm } from "./vllm.ts";
 import { volcengine } from "./volcengine.ts";
+import { voyage } from "./voyage.ts";
 import { xai } from "./xai.ts";
 import { zai } from "./zai.ts";
 import { zhipu } from "./zhipu.ts";
@@ -101,6 +105,10 @@ export const VENDORS: readonly Vendor[] = [
   siliconflow,
   volcengine,
   stepfun,
+  deepgram,
+  elevenlabs,
+  jina,
+  voyage,
 ];
 
 const families = VENDORS.flatMap((vendor) => vendor.families ?? []);

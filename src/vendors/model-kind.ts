@@ -13,8 +13,8 @@ export type ListedKind = ModelKind | "other";
 const WORDS: readonly (readonly [kind: ListedKind, words: RegExp])[] = [
   ["other", /realtime|moderation|prompt-guard|llama-guard|(?:^|[-/])(?:veo|sora|lyria)|davinci|babbage|aqa$/],
   ["rerank", /rerank/],
-  ["embedding", /embed/],
-  ["transcription", /whisper|transcri/],
+  ["embedding", /embed|(?:^|\/)(?:voyage-|jina-clip)/],
+  ["transcription", /whisper|transcri|(?:^|\/)scribe/],
   ["speech", /(?:^|[-/])tts|playai/],
   ["image", /dall-e|(?:gpt|chatgpt|grok[-\d]*)-(?:image|imagine)|imagen|stable-diffusion|flux/],
 ];

@@ -12,6 +12,8 @@ export interface CredentialScheme {
   readonly header: string;
   /** The value is `Bearer KEY` rather than the bare key. */
   readonly bearer?: boolean;
+  /** Another word before the key than `Bearer`. */
+  readonly word?: string;
   /** A credential with this prefix is a token, sent as `authorization: Bearer`. */
   readonly tokensBegin?: string;
 }

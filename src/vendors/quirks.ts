@@ -54,6 +54,13 @@ export const QuirksSchema = Type.Object(
       "jina",
       "cohere",
       "tei",
+      "voyage",
+    ]),
+    embeddings: words("The format of requests for embeddings. Absent: OpenAI's.", ["openai", "voyage", "jina"]),
+    audio: words("The format of requests for speech and transcriptions. Absent: OpenAI's.", [
+      "openai",
+      "elevenlabs",
+      "deepgram",
     ]),
     rerank_path: Type.Optional(
       Type.String({ pattern: "^/", description: "The path of rerank requests below `base_url`. Absent: `/rerank`." }),

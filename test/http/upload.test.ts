@@ -73,7 +73,7 @@ test.each([
   expect([...upload.fields.keys()]).toEqual(names);
   expect(upload.files).toEqual(["file"]);
   for (const model of ["theirs", "of-another"]) {
-    const body = upload.body(model);
+    const body = upload.body({ model });
     const { size, text } = await whole(body);
     expect(body.length).toBe(size);
     const form = await new Response(text, { headers: { "content-type": body.type } }).formData();
@@ -85,11 +85,11 @@ test.each([
 
 test("a stored upload is sent again byte for byte, even after an interruption in the middle", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, 5 * MIB, END]));
-  const first = upload.body("a");
+  const first = upload.body({ model: "a" });
   for (let piece = 0; piece < 20; piece++) await first.next();
-  const second = await whole(upload.body("a"));
+  const second = await whole(upload.body({ model: "a" }));
   expect(upload.canBeSentAgain).toBe(true);
-  expect(await whole(upload.body("a"))).toEqual(second);
+  expect(await whole(upload.body({ model: "a" }))).toEqual(second);
   expect(second.size).toBeGreaterThan(5 * MIB);
   // The file has no name, so that a process that dies leaves nothing behind.
   expect(readdirSync(uploads)).toEqual([]);
@@ -98,7 +98,7 @@ test("a stored upload is sent again byte for byte, even after an interruption in
 
 test("more than 25 MiB is not stored, and is passed on", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, 30 * MIB, END]));
-  const { size } = await whole(upload.body("a"));
+  const { size } = await whole(upload.body({ model: "a" }));
   expect([size > 30 * MIB, upload.canBeSentAgain]).toEqual([true, false]);
   await upload.close();
 });
@@ -114,7 +114,7 @@ describe("refused", () => {
     ],
     [
       "a length beyond the limit that was not said",
-      async () => whole((await open(requestOf(good), { maxBytes: size - 1 })).body("m")),
+      async () => whole((await open(requestOf(good), { maxBytes: size - 1 })).body({ model: "m" })),
       "request_too_large",
     ],
     [
@@ -133,7 +133,7 @@ describe("refused", () => {
 
   test("a request just within the limit is accepted", async () => {
     const upload = await open(requestOf(good, { length: size }), { maxBytes: size });
-    expect((await whole(upload.body("m"))).size).toBeGreaterThan(0);
+    expect((await whole(upload.body({ model: "m" }))).size).toBeGreaterThan(0);
     await upload.close();
   });
 
@@ -146,7 +146,7 @@ describe("refused", () => {
 
 test("if the disk is full, an upload is passed on, but cannot be sent again", async () => {
   const upload = await open(requestOf([field("model", "m"), FILE, MIB, END]), {}, createSpools(uploads, MIB / 2));
-  const { size } = await whole(upload.body("a"));
+  const { size } = await whole(upload.body({ model: "a" }));
   expect([size > MIB, upload.canBeSentAgain]).toEqual([true, false]);
   await upload.close();
 });

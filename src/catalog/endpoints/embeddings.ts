@@ -20,7 +20,8 @@ export const embeddings: ModelEndpoint = {
   dialects: ["openai-chat", "openai-responses"],
   operation: "embeddings",
   isRepeatable: true,
-  formatConversion: ({ protocol }) => (protocol.embedsInBatches === true ? BATCHES : undefined),
+  formatConversion: ({ protocol, quirks }) =>
+    protocol.embedsInBatches === true ? BATCHES : OTHERS[quirks.embeddings ?? ""],
   answer: inAskedFormat,
   relaysLists: ({ encoding_format: format }) => format !== "base64",
   check(body) {
@@ -82,6 +83,30 @@ const BATCHES: FormatConversion = {
     const tokens = usageMetadata?.["promptTokenCount"];
     const usage = isCount(tokens) ? { usage: { prompt_tokens: tokens, total_tokens: tokens } } : {};
     return { object: "list", data, ...usage };
+  },
+};
+
+/** Vendors whose endpoint differs from OpenAI's by names, by the value of the quirk. All answer with floats and `total_tokens`. */
+const OTHERS: Readonly<Record<string, FormatConversion | undefined>> = {
+  // docs.voyageai.com/reference/embeddings-api: another name for the dimensions, and base64 or nothing as the encoding.
+  voyage: {
+    path: () => "/embeddings",
+    body: ({ dimensions, encoding_format: _format, user: _user, ...asked }, model) => ({
+      ...asked,
+      ...(dimensions == null ? {} : { output_dimension: dimensions }),
+      model,
+    }),
+    answer: (value) => value as JsonObject,
+  },
+  // jina.ai/embeddings: another name for the encoding.
+  jina: {
+    path: () => "/embeddings",
+    body: ({ encoding_format: _format, user: _user, ...asked }, model) => ({
+      ...asked,
+      embedding_type: "float",
+      model,
+    }),
+    answer: (value) => value as JsonObject,
   },
 };
 

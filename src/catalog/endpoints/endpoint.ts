@@ -20,11 +20,18 @@ export interface EndpointProvider {
 /** The conversion for a provider that has the endpoint in another format. */
 export interface FormatConversion {
   /** The path below the provider's base URL; `model` is the provider's name of the model. */
-  path(model: string): string;
-  /** The body of the upstream request. Throws `ApiError` 400 naming a parameter that the provider does not support. */
+  path(model: string, asked: JsonObject): string;
+  /**
+   * The body of the upstream request; of a form, the fields that are added to it. Throws `ApiError` 400 naming a parameter that the
+   * provider does not support.
+   */
   body(asked: JsonObject, model: string): JsonObject;
   /** Converts the provider's answer. Throws `TypeError` if it is not a valid answer. */
   answer(value: unknown): JsonObject;
+  /** An answer in bytes is passed on as it is. */
+  readonly passesBytes?: true;
+  /** Of a form only the file is sent, as the whole body. */
+  readonly sendsFileAlone?: true;
 }
 
 /** One endpoint. Its functions are pure and know neither the provider's address nor the client. */

@@ -19,8 +19,11 @@ export const rerank: ModelEndpoint = {
   upstreamPath: "/rerank",
   dialects: ["openai-chat", "openai-responses"],
   operation: "rerank",
-  formatConversion: ({ quirks }) =>
-    quirks.rerank === "tei" ? TEI : quirks.rerank === "cohere" ? cohereAt(quirks.rerank_path) : undefined,
+  formatConversion({ quirks }) {
+    if (quirks.rerank === "tei") return TEI;
+    if (quirks.rerank === "voyage") return VOYAGE;
+    return quirks.rerank === "cohere" ? cohereAt(quirks.rerank_path) : undefined;
+  },
   answer: ranked,
   check({ query, documents, top_n: limit, return_documents: wanted }) {
     if (typeof query !== "string" || query === "") refuseParam("query", "a non-empty string");
@@ -64,6 +67,18 @@ const TEI: FormatConversion = {
   answer(value) {
     const list = value as { index: number; score: number }[];
     return { results: list.map(({ index, score }) => ({ index, relevance_score: score })) };
+  },
+};
+
+/** Voyage's other names (docs.voyageai.com/reference/reranker-api). */
+const VOYAGE: FormatConversion = {
+  path: () => "/rerank",
+  body({ return_documents: _wanted, top_n: limit, ...asked }, model) {
+    return { ...asked, ...(limit == null ? {} : { top_k: limit }), documents: textsOf(asked["documents"]), model };
+  },
+  answer(value) {
+    const { data, usage } = value as JsonObject;
+    return { results: data, usage };
   },
 };
 

@@ -2,6 +2,7 @@
 
 import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
+import { SPEECH_FORMATS } from "./audio-formats.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
 import { mediaUsage } from "./endpoint-usage.ts";
@@ -16,6 +17,7 @@ export const speech: ModelEndpoint = {
   upstreamPath: "/audio/speech",
   dialects: ["openai-chat", "openai-responses"],
   gives: "any",
+  formatConversion: ({ quirks }) => SPEECH_FORMATS[quirks.audio ?? ""],
   operation: "speech",
   check({ input, speed, response_format: format, stream_format: streams }) {
     if (typeof input !== "string" || input === "") refuseParam("input", "a non-empty string");

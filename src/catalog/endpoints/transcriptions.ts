@@ -2,6 +2,7 @@
 // form with an audio file in; its text out, as JSON, plain text, subtitles or events.
 
 import { countTokens } from "../../tokens/count.ts";
+import { TRANSCRIPTION_FORMATS } from "./audio-formats.ts";
 import { audioUsage, worstAudio } from "./audio-usage.ts";
 import { refuseParam } from "./checks.ts";
 import type { JsonObject, ModelEndpoint } from "./endpoint.ts";
@@ -17,6 +18,7 @@ export const transcriptions: ModelEndpoint = {
   dialects: ["openai-chat", "openai-responses"],
   file: "file",
   gives: "any",
+  formatConversion: ({ quirks }) => TRANSCRIPTION_FORMATS[quirks.audio ?? ""],
   operation: "transcription",
   check: checkForm,
   measure: ({ prompt }) => ({ inputTokens: typeof prompt === "string" ? countTokens(prompt) : 0, outputTokens: 0 }),
@@ -32,6 +34,7 @@ export const translations: ModelEndpoint = {
   ...transcriptions,
   path: "/v1/audio/translations",
   upstreamPath: "/audio/translations",
+  formatConversion: () => undefined,
   operation: "translation",
 };
 

@@ -99,6 +99,7 @@ function headersOf(auth: CredentialScheme, fixed: Readonly<Record<string, string
     if (secret === "") return { ...fixed };
     const isToken = auth.tokensBegin !== undefined && secret.startsWith(auth.tokensBegin);
     if (isToken) return { ...fixed, authorization: `Bearer ${secret}` };
-    return { ...fixed, [auth.header]: auth.bearer === true ? `Bearer ${secret}` : secret };
+    const word = auth.bearer === true ? "Bearer" : auth.word;
+    return { ...fixed, [auth.header]: word === undefined ? secret : `${word} ${secret}` };
   };
 }

@@ -21,7 +21,7 @@ import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../rules/policy.ts";
 import { costInUsd, noteCost, usageRecord } from "../../usage/meter.ts";
 import { relayAnswer } from "./endpoint-relay.ts";
-import type { Asked, EndpointDeps, Settled } from "./endpoint-request.ts";
+import { type Asked, type EndpointDeps, fieldsAsBody, type Settled } from "./endpoint-request.ts";
 
 /** Whether a provider has the endpoint. */
 export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolean {
@@ -56,18 +56,22 @@ async function answerOf(
   const { endpoint, exchange, upload } = asked;
   const { provider, route } = attempt;
   const words = formatConversion(endpoint, provider);
-  const path = words?.path(route.model) ?? endpoint.upstreamPath;
+  // Another format needs all fields, and some come after the file.
+  const fields =
+    words === undefined || upload === undefined ? asked.body : fieldsAsBody(await upload.readWhole(restart));
+  const path = words?.path(route.model, fields) ?? endpoint.upstreamPath;
   const members = { model: route.model, ...endUserOf(deps, asked, provider), ...withoutWish(asked.body) };
   const body = upload === undefined ? bodyFor(asked, words, members) : "";
   const call = { path, headers: {}, body, dropped: [] };
   const response = await openAnswer(provider, call, {
     ...{ clock: deps.clock, signal, headers: attempt.headers },
-    upload: upload === undefined ? undefined : () => watched(upload.body(route.model), restart),
+    upload:
+      upload === undefined ? undefined : () => watched(formFor(upload, words, { fields, model: route.model }), restart),
   });
   const settle = (usage: Measured, end: Partial<Settled>) => settleCall(deps, attempt, asked, { usage, ...end });
   const type = typeOf(response);
   const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
-  if (endpoint.gives === "any" && words === undefined && !isJson) {
+  if (endpoint.gives === "any" && (words === undefined || words.passesBytes === true) && !isJson) {
     return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
   }
   const isRelayed = words === undefined && endpoint.relaysLists?.(asked.body) === true;
@@ -92,6 +96,16 @@ function bodyFor(
   members: JsonObject & { model: string },
 ): string {
   return words === undefined ? spliceMembers(text, members) : JSON.stringify(words.body(body, members.model));
+}
+
+/** The form as the provider accepts it. */
+function formFor(
+  upload: Upload,
+  words: FormatConversion | undefined,
+  { fields, model }: { fields: JsonObject; model: string },
+): UploadBody {
+  if (words === undefined) return upload.body({ model });
+  return words.sendsFileAlone === true ? upload.file() : upload.body(words.body(fields, model));
 }
 
 /** The member that tells the provider the end user, where its endpoint has one. Nothing is added to forms. */

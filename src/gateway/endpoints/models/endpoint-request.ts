@@ -26,6 +26,11 @@ export interface Asked {
   readonly measured: Measured;
 }
 
+/** The fields of a form as a body: a field that occurs once has its value, another one a list. */
+export function fieldsAsBody(fields: Upload["fields"]): JsonObject {
+  return Object.fromEntries([...fields].map(([name, values]) => [name, values.length === 1 ? values[0] : values]));
+}
+
 /** The outcome of a call. */
 export interface Settled {
   readonly usage: Measured;

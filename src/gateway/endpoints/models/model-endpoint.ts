@@ -20,7 +20,7 @@ import type { Guards } from "../../stages/guardrails/deps.ts";
 import { guardedCall } from "../../stages/guardrails/guards.ts";
 import { worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
-import type { Asked, EndpointDeps } from "./endpoint-request.ts";
+import { type Asked, type EndpointDeps, fieldsAsBody } from "./endpoint-request.ts";
 
 interface ModelEndpointDeps extends EndpointDeps {
   spools: Spools;
@@ -121,10 +121,9 @@ async function readForm(
     throw new ApiError("invalid_request", `'${file}' must be a file of the form.`, { param: file });
   }
   const named = exchangeOf(request).alias?.model;
-  const fields = [...upload.fields].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
   return {
     text: "",
-    body: { ...Object.fromEntries(fields), ...(named === undefined ? {} : { model: named }) },
+    body: { ...fieldsAsBody(upload.fields), ...(named === undefined ? {} : { model: named }) },
     upload,
   };
 }
