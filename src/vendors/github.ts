@@ -3,7 +3,7 @@
 
 import type { Vendor } from "./vendor.ts";
 
-export const github: Vendor = {
+export const githubModels: Vendor = {
   name: "github",
   title: "GitHub Models",
   api: {

@@ -17,7 +17,7 @@ import { demo } from "./demo.ts";
 import { elevenlabs } from "./elevenlabs.ts";
 import { fireworks } from "./fireworks.ts";
 import { foundry } from "./foundry.ts";
-import { github } from "./github.ts";
+import { githubModels } from "./github.ts";
 import { google } from "./google.ts";
 import { groq } from "./groq.ts";
 import { helicone } from "./helicone.ts";
@@ -94,7 +94,7 @@ export const VENDORS: readonly Vendor[] = [
   hyperbolic,
   baseten,
   cloudflare,
-  github,
+  githubModels,
   databricks,
   snowflake,
   vercel,

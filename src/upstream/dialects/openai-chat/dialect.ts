@@ -15,7 +15,7 @@ import { refusedEffort, refusedFor } from "../../quirks.ts";
 import { forcedInWords } from "../../tool-choice.ts";
 import { openaiError } from "../openai-error.ts";
 import { noteSeals } from "./details.ts";
-import { askedOn, bridged, fitMembers, nineCharTurns, withoutDeveloper } from "./quirks.ts";
+import { askedOn, bridged, fitChatMembers, nineCharTurns, withoutDeveloper } from "./quirks.ts";
 import { OpenaiChatReader, openaiChatEvents } from "./reader.ts";
 import { OpenaiChatRelay } from "./relay.ts";
 import { openaiChatRequest } from "./request.ts";
@@ -78,7 +78,7 @@ function losslessRequest(
   const facts = factsOf(ctx.model);
   if (ctx.quirks.developer_role === false) fitTurns(body, edits, withoutDeveloper);
   if (ctx.quirks.tool_call_ids === "nine") fitTurns(body, edits, nineCharTurns);
-  fitMembers(body, edits, { quirks: ctx.quirks, chat });
+  fitChatMembers(body, edits, { quirks: ctx.quirks, chat });
   if (!facts.userAfterTool) fitTurns(body, edits, bridged);
   if (!facts.prefill && fitTurns(body, edits, askedOn)) dropped.push("prefill");
   const told = facts.forcedTool ? undefined : forcedInWords(chat.toolChoice);

@@ -60,7 +60,7 @@ export function schemaInWords(schema: unknown): { role: "system"; content: strin
 }
 
 /** Changes members of a body as the client wrote it, where the server knows less than the protocol has. */
-export function fitMembers(
+export function fitChatMembers(
   body: Readonly<Record<string, unknown>>,
   edits: Record<string, unknown>,
   { quirks, chat }: { quirks: Quirks; chat: ChatRequest },
