@@ -6,6 +6,7 @@ import { processIo } from "./cli/io.ts";
 import { liftFetchCap } from "./cli/restart.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { PDF_PROCESS_WORD } from "./pages/convert/pdf-ceiling.ts";
+import { THREADS_PROCESS_WORD } from "./workers/process-words.ts";
 
 const authorities = lazily(() => {
   const { trustAuthorities }: typeof import("./cli/authorities.ts") = require("./cli/authorities.ts");
@@ -14,6 +15,8 @@ const authorities = lazily(() => {
 const argv = process.argv.slice(2);
 // The program started itself as a process that converts one PDF.
 if (argv[0] === PDF_PROCESS_WORD) await import("./pages/convert/pdf-process.ts");
+// Or as the process in which threads run.
+if (argv[0] === THREADS_PROCESS_WORD) await import("./workers/threads-inside.ts");
 liftFetchCap(argv);
 process.exitCode = await runCommandLine(argv, {
   version: `${VERSION} (${COMMIT})`,

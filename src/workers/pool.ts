@@ -44,10 +44,21 @@ export interface WorkerPool<Input, Output> {
   close(): void;
 }
 
+/** A thread as the pool uses it: a `Worker`, or a thread of another process. */
+export interface PoolThread {
+  onmessage: ((event: MessageEvent) => void) | null;
+  onerror: ((event: ErrorEvent) => void) | null;
+  /** Called if its process has ended, which is not the fault of its task alone. */
+  onlost?: (() => void) | null;
+  postMessage(message: unknown, transfer: ArrayBuffer[]): void;
+  terminate(): void;
+  unref?(): void;
+}
+
 /** Options of the pool. */
 export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
-  readonly start: () => Worker;
+  readonly start: () => PoolThread;
   readonly size: number;
   /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
@@ -69,6 +80,8 @@ const TASKS_PER_THREAD_MAX = 500;
  * of the previous one.
  */
 const IDLE_MS = 60_000;
+/** A task whose thread was lost with its process is given to another one, but not more often than this. */
+const LOSSES_MAX = 2;
 
 interface Task<Input, Output> extends Queued {
   readonly id: number;
@@ -76,10 +89,12 @@ interface Task<Input, Output> extends Queued {
   readonly options: RunOptions;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
+  /** How often its thread was lost. */
+  losses: number;
 }
 
 interface Thread<Input, Output> {
-  readonly worker: Worker;
+  readonly worker: PoolThread;
   task: Task<Input, Output> | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The timer that runs while the thread has no task. */
@@ -119,7 +134,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     const queued: Queued = { account, later, weight: this.#options.weigh?.(input) ?? 0 };
     if (this.#waiting.isFull(queued)) throw new PoolFull("Too many tasks are waiting.");
     const { promise, resolve, reject } = Promise.withResolvers<Output>();
-    const task: Task<Input, Output> = { ...queued, id: this.#nextId++, input, options, resolve, reject };
+    const task: Task<Input, Output> = { ...queued, id: this.#nextId++, input, options, resolve, reject, losses: 0 };
     const stop = () => this.#abandon(task, options.signal?.reason);
     options.signal?.addEventListener("abort", stop, { once: true });
     this.#waiting.add(task);
@@ -178,10 +193,22 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
       else this.#settle(thread, { error: new TaskFailed(event.data.error), kill: false });
     };
     thread.worker.onerror = (event) => this.#settle(thread, { error: new TaskFailed(event.message), kill: true });
+    if ("onlost" in thread.worker) thread.worker.onlost = () => this.#lose(thread);
     // An idle thread must not keep the program alive.
-    (thread.worker as Worker & { unref?: () => void }).unref?.();
+    thread.worker.unref?.();
     this.#threads.add(thread);
     return thread;
+  }
+
+  /** The thread's process has ended: its task is done again by another thread. */
+  #lose(thread: Thread<Input, Output>): void {
+    const { task } = thread;
+    if (task !== undefined && task.losses++ < LOSSES_MAX && !this.#isClosed) {
+      thread.task = undefined;
+      this.#waiting.done(task);
+      this.#waiting.add(task);
+    }
+    this.#settle(thread, { error: new TaskFailed("The process of the thread ended."), kill: true });
   }
 
   /** Ends the thread's task. */

@@ -1,12 +1,42 @@
-// A worker thread for tests of the pool: it echoes, throws, loops forever, or stops itself.
+// A worker thread for tests of the pool: it echoes, throws, loops forever, or stops itself or its process.
 
 import { getPriority } from "node:os";
 import { serveTasks } from "../../src/workers/serve.ts";
 
-serveTasks<{ what: "echo" | "throw" | "loop" | "exit" | "priority"; value?: number }, number>((task) => {
+/** A task of this worker. */
+export interface WorkerTask {
+  readonly what: "echo" | "throw" | "loop" | "exit" | "priority" | "pid" | "kill" | "fill" | "digest";
+  readonly value?: number;
+  readonly bytes?: Uint8Array;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+serveTasks<WorkerTask, number>((task) => {
   if (task.what === "throw") throw new Error("broken");
   if (task.what === "exit") process.exit(3);
   if (task.what === "priority") return getPriority(0);
+  if (task.what === "pid") return process.pid;
+  if (task.what === "kill") process.kill(process.pid, "SIGKILL");
+  if (task.what === "fill") return fill(task.value ?? 0);
+  if (task.what === "digest") return digestOf(task.bytes ?? new Uint8Array(0));
   if (task.what === "loop") for (;;) if (Math.random() > 2) break;
   return task.value ?? 0;
 });
+
+/** A number that depends on every byte and its position. */
+function digestOf(bytes: Uint8Array): number {
+  let digest = 0;
+  for (const [index, byte] of bytes.entries()) digest = (digest + byte * ((index % 7) + 1)) % 1_000_007;
+  return digest;
+}
+
+/** Fills memory, slowly enough to be stopped. */
+function fill(mebibytes: number): number {
+  const all: Uint8Array[] = [];
+  for (let index = 0; index < mebibytes; index++) {
+    all.push(new Uint8Array(MEBIBYTE).fill(1));
+    Bun.sleepSync(1);
+  }
+  return all.length;
+}

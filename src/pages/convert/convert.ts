@@ -1,8 +1,10 @@
 // Converts fetched bytes in worker threads, so that a hostile page blocks a thread and not the event loop.
 
-import { createPool, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
-import { BEHIND, LAST } from "../../workers/priority.ts";
+import { lazily } from "../../base/lazily.ts";
+import { createPool, type PoolThread, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
+import { BEHIND } from "../../workers/priority.ts";
 import { startThread } from "../../workers/start.ts";
+import type { ThreadsProcess } from "../../workers/threads-process.ts";
 import type { Extracted } from "./extract.ts";
 import type { MapLinks, MapLinksTask } from "./map-links.ts";
 import { createPdfReader, type PdfReader } from "./pdf-reader.ts";
@@ -32,20 +34,35 @@ export interface Converter {
  */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
+/** The limit of memory for the pages of jobs. The largest pages take some hundred megabytes. */
+const JOBS_MEMORY_MAX = 1024 * 1024 * 1024;
+
+const threadsProcess = lazily(() => {
+  const {
+    createThreadsProcess,
+  }: typeof import("../../workers/threads-process.ts") = require("../../workers/threads-process.ts");
+  return createThreadsProcess;
+});
+
 type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
-/** Creates a converter with up to `threads` threads for callers that wait, and half as many for jobs. */
+/** Creates a converter with up to `threads` threads for callers that wait, and half as many for jobs, in a process of their own. */
 export function createConverter(threads: number): Converter {
-  const open = (size: number, niceness: number): Pool =>
+  const open = (size: number, start: (path: string, url: URL) => PoolThread): Pool =>
     createPool({
-      start: () => startThread("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url), niceness),
+      start: () => start("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
       size,
       weigh: weightOf,
       weightMax: WAITING_BYTES_MAX,
     });
-  const prompt = open(threads, BEHIND);
-  const patient = open(Math.ceil(threads / 2), LAST);
+  let process: ThreadsProcess | undefined;
+  const startForJobs = (path: string, url: URL) => {
+    process ??= threadsProcess()({ niceness: BEHIND, memoryMax: JOBS_MEMORY_MAX });
+    return process.start(path, url);
+  };
+  const prompt = open(threads, startThread);
+  const patient = open(Math.ceil(threads / 2), startForJobs);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
@@ -64,6 +81,7 @@ export function createConverter(threads: number): Converter {
     close: () => {
       prompt.close();
       patient.close();
+      process?.close();
     },
   };
 }
