@@ -28,6 +28,8 @@ interface ConnectionDeps {
   readonly held: HeldAnswers;
   /** Whether the key of the connection is still valid, and of the same account. Rejects if not. */
   stillAllowed(request: Request): Promise<boolean>;
+  /** How long the connection is open. */
+  readonly lifeMs?: number;
 }
 
 /** A request in its lane. */
@@ -77,7 +79,7 @@ export class ResponsesConnection {
 
   opened(session: SocketSession): void {
     this.#session = session;
-    this.#life = lone(LIFE_MS, () => {
+    this.#life = lone(this.#deps.lifeMs ?? LIFE_MS, () => {
       this.#send(errorFrame(tooOld(), undefined));
       this.leave("The connection is an hour old.", tooOld());
     });

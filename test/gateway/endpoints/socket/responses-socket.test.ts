@@ -1,10 +1,9 @@
 // Responses over a WebSocket, with OpenAI's own client: over an upstream of another protocol and over one of the same.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import OpenAI from "openai";
-import { ResponsesWS } from "openai/resources/responses/ws";
 import { startTestApp, type TestApp } from "../../../support/app.ts";
-import { chatChunk, type Received, sse, startUpstream } from "../../../support/upstream.ts";
+import { type Received, sse, startUpstream } from "../../../support/upstream.ts";
+import { chatStream, connect } from "./fixture.ts";
 
 type Json = Record<string, unknown>;
 
@@ -37,15 +36,6 @@ beforeEach(() => {
   native.answer(nativeStream);
 });
 
-function chatStream(text: string): Response {
-  return sse([
-    chatChunk({ role: "assistant", content: text }),
-    chatChunk({}, { finish: "stop" }),
-    chatChunk(null, { usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }),
-    "data: [DONE]\n\n",
-  ]);
-}
-
 function nativeStream(): Response {
   const message = { type: "message", id: "msg_up", role: "assistant", status: "completed" };
   const content = [{ type: "output_text", text: "Hi Ada", annotations: [], logprobs: [] }];
@@ -70,43 +60,6 @@ function nativeStream(): Response {
   );
 }
 
-/** A connection of OpenAI's client. */
-function connect(own = app) {
-  const client = new OpenAI({ apiKey: own.key, baseURL: `${own.url}/v1` });
-  const socket = new ResponsesWS(client);
-  const events: Json[] = [];
-  const closed = Promise.withResolvers<number>();
-  const waiting: { done: (event: Json) => boolean; resolve: (event: Json) => void }[] = [];
-  // Errors are events too.
-  socket.on("error", () => undefined);
-  socket.on("close", (code: number) => closed.resolve(code));
-  socket.on("event", (event) => {
-    const got = event as unknown as Json;
-    events.push(got);
-    for (const one of [...waiting]) {
-      if (!one.done(got)) continue;
-      waiting.splice(waiting.indexOf(one), 1);
-      one.resolve(got);
-    }
-  });
-  return {
-    events,
-    closed: closed.promise,
-    close: () => socket.close(),
-    send: (event: Json) => socket.send(event as never),
-    sendRaw: (data: string | Uint8Array) => socket.sendRaw(data as never),
-    /** The next event that `done` accepts. */
-    when: (done: (event: Json) => boolean) => new Promise<Json>((resolve) => waiting.push({ done, resolve })),
-    /** Sends a request, and returns the event that ends it. */
-    ask(body: Json): Promise<Json> {
-      const end = this.when((event) => ENDS.has(String(event["type"])) && event["stream_id"] === body["stream_id"]);
-      this.send({ type: "response.create", ...body });
-      return end;
-    },
-  };
-}
-
-const ENDS = new Set(["response.completed", "response.failed", "response.incomplete", "error"]);
 const responseOf = (event: Json) => event["response"] as Json & { id: string; output: Json[] };
 const inputOf = (received: Received | undefined) =>
   (received?.json?.["input"] ?? received?.json?.["messages"]) as Json[];
@@ -115,7 +68,7 @@ for (const model of ["translated", "lossless"]) {
   const upstream = model === "translated" ? chat : native;
 
   test(`${model}: an answer comes as events, and the next request continues from it although it is not stored`, async () => {
-    const socket = connect();
+    const socket = connect(app);
     const first = await socket.ask({ model, store: false, input: "I am Ada" });
     expect(socket.events.map(({ type }) => type)).toEqual(
       expect.arrayContaining(["response.created", "response.output_text.delta", "response.completed"]),
@@ -132,7 +85,7 @@ for (const model of ["translated", "lossless"]) {
     expect(upstream.received.at(-1)?.json?.["stream"]).toBe(true);
 
     // Neither another connection nor a POST knows it.
-    const other = connect();
+    const other = connect(app);
     expect(await other.ask(again)).toMatchObject({
       type: "error",
       status: 400,
@@ -144,7 +97,7 @@ for (const model of ["translated", "lossless"]) {
   });
 
   test(`${model}: a warm-up asks no model, and is continued from`, async () => {
-    const socket = connect();
+    const socket = connect(app);
     const warm = await socket.ask({
       model,
       store: false,
@@ -163,7 +116,7 @@ for (const model of ["translated", "lossless"]) {
 }
 
 test("a request is counted, recorded and logged as a POST is", async () => {
-  const socket = connect();
+  const socket = connect(app);
   const { id } = responseOf(await socket.ask({ model: "translated", input: "hello" }));
   expect((await app.call(`/v1/responses/${id}`)).status).toBe(200);
   socket.close();
@@ -174,7 +127,7 @@ test("a request is counted, recorded and logged as a POST is", async () => {
 });
 
 test("what is wrong with a message is said in an error event of its lane, and the connection goes on", async () => {
-  const socket = connect();
+  const socket = connect(app);
   const model = "translated";
   const wrong: [body: Json, error: Json][] = [
     [{ type: "response.cancel" }, { code: "invalid_request", param: "type" }],
