@@ -24,10 +24,11 @@ import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
 import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
+import type { ChatWebTools } from "../gateway/stages/chat-tools/deps.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
-import { createCountingStages, createStageLines, emptyStages, fillStages } from "../gateway/stages/index.ts";
+import { createCountingStages, createStageLines, fillStages } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
@@ -61,19 +62,22 @@ export interface ChatDeps {
   /** Seals threads and summaries. */
   readonly compactionSecret: string;
   readonly flights: Flights;
+  /** Empty lists, which the chat side fills. */
+  readonly stages: Parameters<typeof fillStages>[0];
+  /** The web endpoints, for tools that the gateway runs within a chat. */
+  readonly webTools: ChatWebTools;
   /** How long a stream's headers wait for its first event. */
   readonly peekMs: number | undefined;
 }
 
 /** Builds the chat side. */
 export function createChat(deps: ChatDeps) {
-  const { live, log, clock, calls, fleet, metrics, authenticate, isDecisionModel } = deps;
+  const { live, log, clock, calls, fleet, metrics, authenticate, isDecisionModel, stages } = deps;
   const config = () => live.get();
   const { responses, files, threads, storage } = deps.verbs;
   const reasoning = new ReasoningMemory();
   const affinity = new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) });
   const upstreams = { ...calls, catalog: fleet.catalog, provider: fleet.provider, isDecisionModel };
-  const stages = emptyStages();
   const compaction = createCompaction({
     clock,
     store: { ...threads, makeRoom: storage.makeRoom },
@@ -103,6 +107,8 @@ export function createChat(deps: ChatDeps) {
     },
     cache: cacheOf(deps, compaction.sealer),
     imageFetch: imageFetch(live),
+    web: deps.webTools,
+    toolSettings: () => config().chatTools,
   };
   const pipeline = {
     ...upstreams,
@@ -142,7 +148,6 @@ export function createChat(deps: ChatDeps) {
     stop: compaction.stop,
     /** A one-token call: true if the model answered. */
     probe: createProbe(pipeline),
-    stages,
   };
 }
 

@@ -11,6 +11,7 @@ import type { LiveConfig } from "../config/live.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { createWebModels, type WebModelChoice } from "../gateway/inner/web-model.ts";
+import { emptyStages } from "../gateway/stages/index.ts";
 import type { RoutePattern } from "../http/edge.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -18,6 +19,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
 import { createChat } from "./chat.ts";
+import { chatWebTools } from "./chat-tools.ts";
 import { createDashboard, playOf } from "./dashboard.ts";
 import { createDrain } from "./drain.ts";
 import { createEdgeService } from "./edge.ts";
@@ -100,31 +102,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
   const { fleet, decisions, calls, ...models } = addUpstreams(base, await verbs.secrets.secret("end_users"));
   const { metrics } = observer;
-  const isDecisionModel = decisions.has;
-  const chat = add(
-    "chat",
-    createChat({
-      ...{ live, log, clock, verbs, calls, fleet, metrics, authenticate, isDecisionModel },
-      compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
-      flights: base.shared.flights,
-      peekMs,
-    }),
-  );
-  add("models", {
-    routes: endpointRoutes(CATALOG_ENDPOINTS, {
-      authenticate: async (request) => {
-        const { account, models } = await authenticate(request);
-        return { tier: account.tier, models };
-      },
-      catalog: fleet.catalog,
-      bodyLimits: base.bodyLimits,
-      tiers: grants,
-    }),
-  });
-
-  const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
-  add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
-
+  // The web asks models, and chats ask the web.
+  const stages = emptyStages();
   const webModels: WebModelChoice = {
     catalog: fleet.catalog,
     isDemo: (name) => config().providers.some((provider) => provider.name === name && isEmbedded(provider)),
@@ -147,13 +126,37 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       anonymousRpm: () => grants().free.rpm,
       webhookSecret: webhookSecrets.secretOf,
       findModel: createWebModels({
-        ask: { ...calls, provider: fleet.provider, stages: chat.stages },
+        ask: { ...calls, provider: fleet.provider, stages },
         ...webModels,
         callerOf: callers.callerOf,
       }),
     }),
   );
+
   add("firecrawl", { routes: web.firecrawl });
+  const isDecisionModel = decisions.has;
+  const chat = add(
+    "chat",
+    createChat({
+      ...{ live, log, clock, verbs, calls, fleet, metrics, authenticate, isDecisionModel, stages },
+      compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
+      ...{ flights: base.shared.flights, webTools: chatWebTools({ ...base, web }), peekMs },
+    }),
+  );
+  add("models", {
+    routes: endpointRoutes(CATALOG_ENDPOINTS, {
+      authenticate: async (request) => {
+        const { account, models } = await authenticate(request);
+        return { tier: account.tier, models };
+      },
+      catalog: fleet.catalog,
+      bodyLimits: base.bodyLimits,
+      tiers: grants,
+    }),
+  });
+
+  const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
+  add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
   add("mcp", createMcpService({ ...base, observer, web, decisions, webModels }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };

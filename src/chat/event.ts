@@ -2,6 +2,7 @@
 // id unique in the answer. The legal order is defined in grammar.ts. Raw values are kept beside the unified ones.
 
 import type { AnswerFault } from "./answer-fault.ts";
+import type { Citation, ServerToolCall, ServerToolOutput } from "./server-tools.ts";
 
 /** Token counts. Absent means that the upstream did not report it, which differs from zero. */
 export interface Usage {
@@ -16,6 +17,9 @@ export interface Usage {
   reasoningTokens?: number;
   /** Web searches that the provider ran. Absent: none. */
   searches?: number;
+  /** Web searches and pages that the gateway itself ran and read for the answer. Absent: none. */
+  webSearches?: number;
+  webFetches?: number;
   /** The service tier or speed that the answer names, such as `priority` or `fast`. Absent: the ordinary one. */
   service?: string;
   /** True if output followed the report, so that it does not include all output. Only in reports, never in settled usage. */
@@ -137,6 +141,34 @@ export interface OpaqueEvent {
   value: Readonly<Record<string, unknown>>;
 }
 
+/** A call of a tool that the gateway runs within the answer. */
+export interface ServerToolStart extends ServerToolCall {
+  type: "server-tool-start";
+  choice: number;
+  id: string;
+}
+export interface ServerToolEnd {
+  type: "server-tool-end";
+  choice: number;
+  id: string;
+  input: Readonly<Record<string, unknown>>;
+}
+/** What the tool gave. It comes after the end of its call, whose id it has. */
+export interface ServerToolResult {
+  type: "server-tool-result";
+  choice: number;
+  id: string;
+  output: ServerToolOutput;
+}
+
+/** A source of the open text with that id. */
+export interface CitationEvent {
+  type: "citation";
+  choice: number;
+  id: string;
+  citation: Citation;
+}
+
 export interface FinishEvent {
   type: "finish";
   choice: number;
@@ -172,5 +204,9 @@ export type ChatEvent =
   | ToolDelta
   | ToolEnd
   | OpaqueEvent
+  | ServerToolStart
+  | ServerToolEnd
+  | ServerToolResult
+  | CitationEvent
   | FinishEvent
   | ErrorEvent;

@@ -3,7 +3,15 @@
 
 import { ApiError } from "../base/errors.ts";
 import { repairJson } from "../base/json-repair.ts";
-import type { ChatEvent, ErrorEvent, ReasoningDelta } from "./event.ts";
+import type {
+  ChatEvent,
+  CitationEvent,
+  ErrorEvent,
+  ReasoningDelta,
+  ServerToolEnd,
+  ServerToolResult,
+  ServerToolStart,
+} from "./event.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "./result.ts";
 
 /** The failure of an answer, as the API error if nothing was sent yet. */
@@ -82,6 +90,12 @@ export class Folder {
       case "opaque":
         this.#choice(event.choice).blocks.push({ type: "opaque", origin: event.origin, value: event.value });
         break;
+      case "citation":
+      case "server-tool-start":
+      case "server-tool-end":
+      case "server-tool-result":
+        this.#ownTool(event);
+        break;
       case "finish":
         this.#finish(event);
         break;
@@ -146,6 +160,25 @@ export class Folder {
       );
     }
     block.arguments = repaired;
+  }
+
+  #ownTool(event: CitationEvent | ServerToolStart | ServerToolEnd | ServerToolResult): void {
+    if (event.type === "server-tool-start") {
+      const { type: _type, choice: _choice, id: _id, ...call } = event;
+      this.#open(event, { type: "server-tool", ...call, input: {} });
+      return;
+    }
+    const block = this.#blocks.get(event.id);
+    if (event.type === "citation") {
+      if (block?.type === "text") block.citations = [...(block.citations ?? []), event.citation];
+      return;
+    }
+    if (block?.type !== "server-tool") return;
+    if (event.type === "server-tool-end") block.input = event.input;
+    else {
+      block.output = event.output;
+      this.#choice(event.choice).blocks.push({ type: "server-tool-result", call: block });
+    }
   }
 
   #finish(event: Extract<ChatEvent, { type: "finish" }>): void {

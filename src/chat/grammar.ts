@@ -2,6 +2,7 @@
 //
 //   answer := start? (block events of any choice, interleaved)* (finish per choice)+ | … error
 //   block  := X-start X-delta* X-end, ids unique in the answer; every block of a choice ends before its finish
+//   a citation stands within its text block; a server-tool-result follows the end of the server tool's block, once
 //   usage rides on the last finish; nothing follows `error` or the last finish but finishes of other choices
 
 import type { ChatEvent } from "./event.ts";
@@ -12,6 +13,8 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
   const open = new Map<string, { kind: string; choice: number }>();
   const used = new Set<string>();
   const finished = new Set<number>();
+  /** The calls of server tools that wait for their results. */
+  const called = new Set<string>();
   let ended = false;
   events.forEach((event, at) => {
     const say = (text: string) => faults.push(`event ${at} (${event.type}): ${text}`);
@@ -31,7 +34,15 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
       return;
     }
     if (event.type === "opaque") return;
-    const [kind, step] = event.type.split("-") as [string, string];
+    if (event.type === "server-tool-result") {
+      if (!called.delete(event.id)) say(`call ${event.id} has not ended, or has its result`);
+      return;
+    }
+    if (event.type === "citation") {
+      if (open.get(event.id)?.kind !== "text") say(`text ${event.id} is not open`);
+      return;
+    }
+    const [, kind, step] = /^(.+)-(.+)$/.exec(event.type) as unknown as [string, string, string];
     const block = open.get(event.id);
     if (step === "start") {
       if (used.has(event.id)) say(`id ${event.id} was used before`);
@@ -42,6 +53,7 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
       if (block.kind !== kind) say(`block ${event.id} is a ${block.kind} block`);
       if (block.choice !== event.choice) say(`block ${event.id} belongs to choice ${block.choice}`);
       if (step === "end") open.delete(event.id);
+      if (event.type === "server-tool-end") called.add(event.id);
     }
   });
   if (!ended && finished.size === 0) faults.push("the answer neither finishes nor fails");

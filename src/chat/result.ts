@@ -1,10 +1,18 @@
 // A whole answer: the result of `fold`.
 
 import type { FinishReason, Usage } from "./event.ts";
+import type { Citation, ServerToolBlock } from "./server-tools.ts";
 
 /** One finished block of an answer. */
 export type ResultBlock =
-  | { type: "text"; text: string; refusal?: boolean; logprobs?: unknown[]; annotations?: unknown[] }
+  | {
+      type: "text";
+      text: string;
+      refusal?: boolean;
+      logprobs?: unknown[];
+      annotations?: unknown[];
+      citations?: Citation[];
+    }
   | {
       type: "reasoning";
       text: string;
@@ -27,7 +35,10 @@ export type ResultBlock =
       origin?: string;
       itemId?: string;
     }
-  | { type: "opaque"; origin: string; value: Readonly<Record<string, unknown>> };
+  | { type: "opaque"; origin: string; value: Readonly<Record<string, unknown>> }
+  | ServerToolBlock
+  /** The place at which the result of the call came. */
+  | { type: "server-tool-result"; call: ServerToolBlock };
 
 export interface ResultChoice {
   index: number;

@@ -184,6 +184,20 @@ export const CacheSection = section("Answers that are given again to equal reque
   ]),
 });
 
+export const ChatToolsSection = section("Tools that the gateway runs within a chat, where a client asks for them.", {
+  web_search: choice(
+    "auto: a provider's own search where it has one, otherwise the gateway's; own: always the gateway's; off: only a provider's.",
+    "auto",
+    ["auto", "own", "off"],
+  ),
+  web_fetch: choice("The same for pages whose address is in the conversation.", "auto", ["auto", "own", "off"]),
+  max_uses: integer("How often an answer may use each tool, unless the client asks for less.", 5, {
+    minimum: 1,
+    maximum: 100,
+  }),
+  max_rounds: integer("How often the model may be asked for one answer.", 10, { minimum: 1, maximum: 100 }),
+});
+
 /** The plans, lowest first. */
 export const TIER_IDS = ["free", "pro", "premium"] as const;
 

@@ -8,6 +8,7 @@ import { GuardrailEntry } from "./schema-guardrails.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
   CacheSection,
+  ChatToolsSection,
   CompactionSection,
   DatabaseSection,
   HealthSection,
@@ -47,6 +48,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   responses: ResponsesSection,
   compaction: CompactionSection,
   cache: CacheSection,
+  chat_tools: ChatToolsSection,
   guardrails: list(
     "What requests and answers are looked through for, in this order. None: nothing of it runs.",
     GuardrailEntry,

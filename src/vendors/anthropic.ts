@@ -152,7 +152,7 @@ export const anthropic: Vendor = {
     variable: { name: "ANTHROPIC_API_KEY", holds: "key", alone: true },
     keyBegins: "sk-ant-",
     // Other platforms with the same models refuse it (anthropics/skills claude-api/shared/prompt-caching.md, 2026-11).
-    dialects: { "anthropic-messages": { automatic_cache: true } },
+    dialects: { "anthropic-messages": { automatic_cache: true, web_search: true } },
     // Signatures are compatible across accounts and clouds (platform.claude.com/docs/en/build-with-claude/extended-thinking).
     portableSeals: true,
     signsThinking: true,

@@ -133,7 +133,7 @@ export const google: Vendor = {
     variable: { name: "GEMINI_API_KEY", holds: "key", alone: true },
     keyBegins: "AIza",
     // It only accepts URLs of its own files (ai.google.dev/gemini-api/docs/image-understanding).
-    dialects: { gemini: { image_urls: false } },
+    dialects: { gemini: { image_urls: false, web_search: true } },
     models: {
       // Fifty per page by default.
       path: "/models?pageSize=1000",

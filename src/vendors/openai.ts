@@ -251,9 +251,15 @@ export const openai = {
         metadata_needs_store: true,
         safety_identifier: true,
         cache_breakpoints: true,
+        web_search: true,
       },
       // An item of a response that was not stored is looked up by its id and not found.
-      "openai-responses": { plain_reasoning: false, safety_identifier: true, cache_breakpoints: true },
+      "openai-responses": {
+        plain_reasoning: false,
+        safety_identifier: true,
+        cache_breakpoints: true,
+        web_search: true,
+      },
     },
     models: { path: "/models" },
     figures: {

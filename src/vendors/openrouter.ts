@@ -16,7 +16,13 @@ export const openrouter: Vendor = {
     // Forwards the cache markers of Anthropic and OpenAI (openrouter.ai/docs/features/prompt-caching, OpenRouterTeam/typescript-sdk
     // PromptCacheBreakpoint).
     dialects: {
-      "openai-chat": { cache_control: true, cache_breakpoints: true, usage_include: true, route_wishes: true },
+      "openai-chat": {
+        cache_control: true,
+        cache_breakpoints: true,
+        usage_include: true,
+        route_wishes: true,
+        web_search: true,
+      },
     },
     models: {
       path: "/models",

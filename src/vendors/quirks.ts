@@ -69,6 +69,9 @@ export const QuirksSchema = Type.Object(
     safety_identifier: flag(
       "true: end users are named in `safety_identifier`, and the vendor acts against single ones; otherwise `user` names them.",
     ),
+    web_search: flag(
+      "true: the provider runs the protocol's own web search and fetch tools; otherwise the gateway does.",
+    ),
     threads: flag("false: Anthropic's `thread` is not supported, so the gateway stores the conversation."),
     decision_body: Type.Optional(
       Type.Unsafe<Readonly<Record<string, unknown>>>({

@@ -30,7 +30,14 @@ const app = await startTestApp({
     providers: Object.fromEntries(
       DIALECTS.map((name) => [
         name,
-        { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
+        {
+          kind: KINDS[name],
+          base_url: upstream.baseUrl,
+          api_key: "k",
+          discover: false,
+          retry: { attempts: 1 },
+          quirks: { web_search: true },
+        },
       ]),
     ),
     models: DIALECTS.map((id) => ({ id, supports_reasoning: true, routes: [{ provider: id, model: MODELS[id] }] })),

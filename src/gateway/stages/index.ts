@@ -10,6 +10,8 @@ import { createAffinityStage } from "./affinity/stage.ts";
 import { createBudgetsStage } from "./budgets/stage.ts";
 import type { CacheDeps } from "./cache/deps.ts";
 import { createCacheStage } from "./cache/stage.ts";
+import type { ChatToolsDeps } from "./chat-tools/deps.ts";
+import { createChatToolsStage } from "./chat-tools/stage.ts";
 import { choiceStage } from "./choice/stage.ts";
 import type { ChatCompaction } from "./compaction/conversations.ts";
 import type { RecordsDeps } from "./compaction/open-records.ts";
@@ -28,7 +30,7 @@ import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
 import { warmupStage } from "./warmup/stage.ts";
 
 /** What the stages need. */
-export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps {
+export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps, ChatToolsDeps {
   history: HistoryStageDeps;
   files: FileStore;
   compaction: ChatCompaction;
@@ -67,6 +69,8 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: createCompactionStage(deps.compaction), opens: ASKED },
     // A prompt that compaction sees to is not refused.
     { stage: createWindowStage(deps.provider), opens: ASKED },
+    // Its tools' results are looked through by the guardrails, and each of its rounds is paid for below.
+    { stage: createChatToolsStage(deps), opens: ASKED },
     // Looks through all that is sent; what stages above keep, they keep with its values.
     { stage: createGuardrailsStage(deps.guards), opens: ALL },
     // Sees the whole content. What it answers costs nothing, and nothing is reserved for it.

@@ -4,6 +4,7 @@ import { ERRORS } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
 import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
+import type { Citation } from "../../chat/server-tools.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
@@ -51,6 +52,7 @@ export const chatCompletionsFormat: WireFormat = {
   untranslatable: ["tool_choice", "response_format"],
   defaults: { temperature: true, maxTokens: true },
   losesReasoning: true,
+  ownTools: [[/^openrouter:web_search$/, "web_search"]],
 };
 
 function encode(result: ChatResult, exchange: AnswerContext): Json {
@@ -81,6 +83,7 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
       else texts.push(block.text);
       (block.refusal ? refused : logprobs).push(...(block.logprobs ?? []));
       annotations.push(...annotationsOf(block.annotations));
+      if (block.citations !== undefined) annotations.push(...block.citations.map(urlCitation));
     } else if (block.type === "reasoning") {
       const text = block.text || (block.summary ?? []).join("\n\n");
       thoughts.push(text);
@@ -130,6 +133,12 @@ function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
   });
 }
 
+/** A source that the gateway found. */
+function urlCitation({ url, title, quote, before, start, end }: Citation): Json {
+  const [start_index, end_index] = [before + start, before + end];
+  return { type: "url_citation", url_citation: { url, title, content: quote, start_index, end_index } };
+}
+
 function finishOf(reason: FinishReason, called: boolean): string {
   const word = REASONS[reason];
   return called && word === "stop" ? "tool_calls" : word;
@@ -145,6 +154,7 @@ function encodeUsage(usage: Usage): Json {
       ...(usage.cacheWriteTokens ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    ...(usage.webSearches === undefined ? {} : { web_searches: usage.webSearches }),
     ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }
@@ -233,6 +243,8 @@ class ChatWriter implements EventWriter {
         const annotations = annotationsOf(event.annotations);
         return annotations.length === 0 ? "" : this.#chunk(event.choice, { annotations });
       }
+      case "citation":
+        return this.#chunk(event.choice, { annotations: [urlCitation(event.citation)] });
       case "tool-start":
         return this.#callStarts(event);
       case "tool-delta":

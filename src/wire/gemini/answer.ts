@@ -3,12 +3,15 @@
 
 import { ERRORS, type ErrorBody } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
+import { lazily } from "../../base/lazily.ts";
 import type { ChatEvent, FinishReason } from "../../chat/event.ts";
 import { geminiEnvelope, geminiUsageMetadata } from "../../chat/gemini-shapes.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "../../chat/result.ts";
+import type { ServerToolKind } from "../../chat/server-tools.ts";
 import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
 import { type Seals, sealed, sealedCall } from "../seal-envelopes.ts";
 import { includesThoughts } from "./fields.ts";
+import type { Grounding } from "./grounding.ts";
 import { GEMINI_ORIGIN, inBase64, toSignature } from "./seals.ts";
 
 type Json = Record<string, unknown>;
@@ -25,6 +28,12 @@ const REASONS: Readonly<Record<FinishReason, string>> = {
   compaction: "STOP",
   unknown: "STOP",
 };
+
+/** Loaded with the first answer in which the gateway ran a tool. */
+const grounding = lazily(() => {
+  const { Grounding }: typeof import("./grounding.ts") = require("./grounding.ts");
+  return () => new Grounding();
+});
 
 /** Writes a whole answer. */
 export function encodeGemini({ choices, usage }: ChatResult, exchange: AnswerContext): Json {
@@ -43,7 +52,24 @@ function candidateOf(choice: ResultChoice, exchange: AnswerContext): Json {
     finishReason: reasonOf(choice, exchange),
     index: choice.index,
     ...logprobMembers(logprobs),
+    ...groundingOf(choice),
   };
+}
+
+function groundingOf({ blocks }: ResultChoice): Json {
+  if (!blocks.some(({ type }) => type === "server-tool")) return {};
+  const found = grounding()();
+  let text = "";
+  for (const block of blocks) {
+    if (block.type === "server-tool") found.addCall(block, block.input);
+    else if (block.type === "server-tool-result" && block.call.output !== undefined)
+      found.addResult(block.call.output, block.call.input);
+    else if (block.type === "text") {
+      text += block.text;
+      for (const citation of block.citations ?? []) found.addCitation(citation, text);
+    }
+  }
+  return found.members();
 }
 
 function reasonOf(
@@ -66,6 +92,9 @@ function partsOf(block: ResultBlock, exchange: AnswerContext): Json[] {
       return [callPart(block, exchange)];
     case "opaque":
       return block.origin === GEMINI_ORIGIN ? [{ ...block.value }] : [];
+    case "server-tool":
+    case "server-tool-result":
+      return [];
   }
 }
 
@@ -151,14 +180,24 @@ export class GeminiWriter implements EventWriter {
   readonly #exchange: AnswerContext;
   readonly #tail: string;
   readonly #shows: boolean;
+  /** Whether the request names a tool that is not a function. */
+  readonly #keepsText: boolean;
   /** The calls that are not complete, by the ids of their blocks. */
   readonly #open = new Map<string, OpenCall>();
+  /** What the answer rests on, and the calls behind it; undefined for most answers. */
+  #grounded: { found: Grounding; calls: Map<string, { kind: ServerToolKind; input: Readonly<Json> }> } | undefined;
+  /** The texts so far, in whose bytes citations are counted. */
+  #texts = "";
   /** The reasoning blocks that are not complete: whether their text is a summary, and whether there is any. */
   readonly #thoughts = new Map<string, { isSummary: boolean; hasText: boolean; itemId: string | undefined }>();
 
   constructor(exchange: AnswerContext) {
     this.#exchange = exchange;
     this.#shows = includesThoughts(exchange.body);
+    const { tools } = exchange.body;
+    const isServer = (tool: unknown) =>
+      isRecord(tool) && Object.keys(tool).some((name) => name !== "functionDeclarations");
+    this.#keepsText = Array.isArray(tools) && tools.some(isServer);
     this.#tail = `,${JSON.stringify(ending(exchange)).slice(1)}\n\n`;
   }
 
@@ -188,6 +227,23 @@ export class GeminiWriter implements EventWriter {
         return this.#callEnded(event.id);
       case "opaque":
         return event.origin === GEMINI_ORIGIN ? this.#part(event.choice, event.value) : "";
+      case "server-tool-start":
+        this.#grounded ??= { found: grounding()(), calls: new Map() };
+        this.#grounded.calls.set(event.id, { kind: event.kind, input: {} });
+        return "";
+      case "server-tool-end": {
+        const call = this.#grounded?.calls.get(event.id);
+        if (call === undefined) return "";
+        call.input = event.input;
+        this.#grounded?.found.addCall(call, event.input);
+        return "";
+      }
+      case "server-tool-result":
+        this.#grounded?.found.addResult(event.output, this.#grounded.calls.get(event.id)?.input ?? {});
+        return "";
+      case "citation":
+        this.#grounded?.found.addCitation(event.citation, this.#texts);
+        return "";
       case "finish":
         return this.#finish(event);
       case "error":
@@ -224,6 +280,7 @@ export class GeminiWriter implements EventWriter {
   }
 
   #text({ choice, text, logprobs }: Extract<ChatEvent, { type: "text-delta" }>): string {
+    if (this.#keepsText) this.#texts += text;
     const more = logprobs === undefined ? "" : `,${JSON.stringify(logprobMembers(logprobs)).slice(1, -1)}`;
     return this.#chunk(`{"text":${JSON.stringify(text)}}`, `"index":${choice}${more}`);
   }
@@ -255,7 +312,9 @@ export class GeminiWriter implements EventWriter {
   #finish({ choice, usage, ...end }: Extract<ChatEvent, { type: "finish" }>): string {
     const reason = JSON.stringify(reasonOf(end, this.#exchange));
     const used = usage === undefined ? "" : `,"usageMetadata":${JSON.stringify(geminiUsageMetadata(usage))}`;
-    return this.#chunk('{"text":""}', `"finishReason":${reason},"index":${choice}`, used);
+    const found = this.#grounded === undefined ? "" : JSON.stringify(this.#grounded.found.members()).slice(1, -1);
+    const members = `"finishReason":${reason},"index":${choice}${found === "" ? "" : `,${found}`}`;
+    return this.#chunk('{"text":""}', members, used);
   }
 
   #part(choice: number, part: Json | Readonly<Json>): string {

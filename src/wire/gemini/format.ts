@@ -20,6 +20,10 @@ export const geminiFormat: WireFormat = {
   defaults: { temperature: false, maxTokens: false },
   lowersLimit: true,
   losesReasoning: true,
+  ownTools: [
+    [/^googleSearch(?:Retrieval)?$/, "web_search"],
+    [/^urlContext$/, "web_fetch"],
+  ],
   turns: "contents",
   reasoning: "contents.parts.thoughtSignature",
   keepalive: ": keepalive\n\n",

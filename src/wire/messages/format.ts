@@ -18,7 +18,7 @@ import {
   signatureOf,
   stopMembers,
 } from "./shape.ts";
-import { MessagesWriter } from "./stream.ts";
+import { MessagesWriter, messagesTools } from "./stream.ts";
 
 /** The messages format. */
 export const messagesFormat: WireFormat = {
@@ -42,6 +42,10 @@ export const messagesFormat: WireFormat = {
   lowersLimit: true,
   marksCaches: true,
   hasThreads: true,
+  ownTools: [
+    [/^web_search_\d{8}$/, "web_search"],
+    [/^web_fetch_\d{8}$/, "web_fetch"],
+  ],
   edge: {
     // Anthropic's SDKs expect a top-level type and the request's id.
     envelope: (error, request_id) => ({ type: "error", error, request_id }),
@@ -69,7 +73,8 @@ function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock
     case "text": {
       // If the client returned an empty text block, the protocol's own servers would refuse it.
       if (block.text === "") return [];
-      const citations = citationsOf(block.annotations);
+      const own = block.citations?.map((one) => messagesTools().locationOf(one)) ?? [];
+      const citations = [...citationsOf(block.annotations), ...own];
       return [{ type: "text", text: block.text, ...(citations.length > 0 ? { citations } : {}) }];
     }
     case "reasoning":
@@ -81,6 +86,10 @@ function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock
     }
     case "opaque":
       return block.origin === MESSAGES_ORIGIN ? [{ ...block.value }] : [];
+    case "server-tool":
+      return [messagesTools().callBlock(block, block.input)];
+    case "server-tool-result":
+      return block.call.output === undefined ? [] : [messagesTools().resultBlock(block.call, block.call.output)];
   }
 }
 

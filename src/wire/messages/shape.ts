@@ -71,9 +71,16 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
     ...given({
       output_tokens_details:
         usage?.reasoningTokens === undefined ? undefined : { thinking_tokens: usage.reasoningTokens },
+      server_tool_use: toolUses(usage),
       cost: usage?.costUsd,
     }),
   };
+}
+
+/** What the gateway's own tools did. */
+function toolUses({ webSearches, webFetches }: Usage = { inputTokens: 0, outputTokens: 0 }): MessagesBlock | undefined {
+  if (webSearches === undefined && webFetches === undefined) return undefined;
+  return { web_search_requests: webSearches ?? 0, web_fetch_requests: webFetches ?? 0 };
 }
 
 /** The annotations that are citations of this format. Clients cannot read those of other protocols. */

@@ -3,12 +3,17 @@
 // message_stop.
 
 import { ERRORS } from "../../base/errors.ts";
+import { lazily } from "../../base/lazily.ts";
 import type {
   ChatEvent,
+  CitationEvent,
   OpaqueEvent,
   ReasoningDelta,
   ReasoningEnd,
   ReasoningStart,
+  ServerToolEnd,
+  ServerToolResult,
+  ServerToolStart,
   StartEvent,
   TextDelta,
   TextEnd,
@@ -42,7 +47,17 @@ type BlockEvent =
   | ToolStart
   | ToolDelta
   | ToolEnd
-  | OpaqueEvent;
+  | OpaqueEvent
+  | ServerToolStart
+  | ServerToolEnd
+  | ServerToolResult
+  | CitationEvent;
+
+/** Loaded with the first answer in which the gateway ran a tool. */
+export const messagesTools = lazily(() => {
+  const { callBlock, resultBlock, locationOf }: typeof import("./server-tools.ts") = require("./server-tools.ts");
+  return { callBlock, resultBlock, locationOf };
+});
 
 /** Maximum length of the text that waits for another block to end; real answers stay far below. */
 const WAITING_CHARS_MAX = 32 * 1024 * 1024;
@@ -59,6 +74,8 @@ export class MessagesWriter implements EventWriter {
   readonly #waiting = new Map<string, BlockEvent[]>();
   #waitingChars = 0;
   #opaqueCount = 0;
+  /** The calls of the gateway's own tools, by the ids of their blocks. */
+  #serverCalls: Map<string, ServerToolStart> | undefined;
   /** Whether a block was opened in the stream for the current neutral block, and the text around its deltas. */
   #opened = false;
   #textPrefix = "";
@@ -122,13 +139,18 @@ export class MessagesWriter implements EventWriter {
   }
 
   #block(event: BlockEvent): string {
-    const id = event.type === "opaque" ? `opaque ${this.#opaqueCount++}` : event.id;
+    const id = this.#blockOf(event);
     if (this.#current === undefined) {
       this.#current = id;
       return this.#write(event) + this.#next();
     }
     if (id === this.#current) return this.#write(event) + this.#next();
     return this.#wait(id, event);
+  }
+
+  #blockOf(event: BlockEvent): string {
+    if (event.type === "opaque") return `opaque ${this.#opaqueCount++}`;
+    return event.type === "server-tool-result" ? `result ${event.id}` : event.id;
   }
 
   #wait(id: string, event: BlockEvent): string {
@@ -193,6 +215,23 @@ export class MessagesWriter implements EventWriter {
         return (this.#customTool ? `${this.#textPrefix}"\\"}"}}\n\n` : "") + this.#closeBlock();
       case "opaque":
         return (event.origin === MESSAGES_ORIGIN ? this.#whole(event.value) : "") + this.#closeBlock();
+      case "server-tool-start":
+        this.#serverCalls ??= new Map();
+        this.#serverCalls.set(event.id, event);
+        return this.#openBlock(messagesTools().callBlock(event, {}), '"input_json_delta","partial_json":');
+      case "server-tool-end":
+        return `${this.#textPrefix}${JSON.stringify(JSON.stringify(event.input))}}}\n\n${this.#closeBlock()}`;
+      case "server-tool-result": {
+        const call = this.#serverCalls?.get(event.id);
+        return (
+          (call === undefined ? "" : this.#openBlock(messagesTools().resultBlock(call, event.output), "")) +
+          this.#closeBlock()
+        );
+      }
+      case "citation":
+        return this.#opened
+          ? this.#delta({ type: "citations_delta", citation: messagesTools().locationOf(event.citation) })
+          : "";
     }
   }
 

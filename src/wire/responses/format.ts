@@ -6,6 +6,7 @@ import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
 import { responsesEntries } from "./entries.ts";
 import { RESPONSES_FIELDS } from "./fields.ts";
+import { responsesTools } from "./lazy-tools.ts";
 import { RESPONSES_NAMES, RESPONSES_READS } from "./members.ts";
 import { openResponses } from "./seals.ts";
 import {
@@ -42,6 +43,7 @@ export const responsesFormat: WireFormat = {
   untranslatable: ["prompt", "tool_choice"],
   defaults: { temperature: true, maxTokens: false },
   storesAnswers: true,
+  ownTools: [[/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, "web_search"]],
 };
 
 /** Writes a whole answer. The format has one answer per request, so further choices are dropped. */
@@ -73,8 +75,13 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): 
     }
     if (block.type === "opaque" && block.origin !== RESPONSES_ORIGIN) continue;
     // Consecutive texts are parts of one message, which any other block ends.
+    if (block.type === "server-tool-result") continue;
     message = undefined;
-    if (block.type === "opaque") output.push({ ...block.value });
+    if (block.type === "server-tool") {
+      const { input, output: given } = block;
+      const id = itemId("web_search_call", exchange, output.length);
+      output.push(responsesTools().callItemOf(id, block, { input, output: given, body: exchange.body }));
+    } else if (block.type === "opaque") output.push({ ...block.value });
     else if (block.type === "reasoning") output.push(encodeReasoning(block, exchange, output.length));
     else pushCall(block, exchange, output);
   }
@@ -82,8 +89,9 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): 
 }
 
 function encodeText(block: Extract<ResultBlock, { type: "text" }>): ResponsesItem {
+  const own = block.citations?.map((one) => responsesTools().urlCitation(one)) ?? [];
   return textPart(block.text, block.refusal === true, {
-    annotations: annotationsOf(block.annotations),
+    annotations: [...annotationsOf(block.annotations), ...own],
     logprobs: block.logprobs ?? [],
   });
 }

@@ -73,7 +73,7 @@ function usageMembers(usage: Usage): ResponsesItem {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: usage.inputTokens + usage.outputTokens,
-    ...given({ cost: usage.costUsd }),
+    ...given({ web_searches: usage.webSearches, cost: usage.costUsd }),
   };
 }
 
@@ -92,7 +92,13 @@ export function incompleteReason(reason: FinishReason, refused: boolean): string
   }
 }
 
-const ID_PREFIXES = { message: "msg_", reasoning: "rs_", function_call: "fc_", custom_tool_call: "ctc_" } as const;
+const ID_PREFIXES = {
+  message: "msg_",
+  reasoning: "rs_",
+  function_call: "fc_",
+  custom_tool_call: "ctc_",
+  web_search_call: "ws_",
+} as const;
 
 /** The types of items for which the gateway creates ids. */
 export type ItemType = keyof typeof ID_PREFIXES;

@@ -4,11 +4,15 @@
 import { ERRORS } from "../../base/errors.ts";
 import type {
   ChatEvent,
+  CitationEvent,
   FinishEvent,
   OpaqueEvent,
   ReasoningDelta,
   ReasoningEnd,
   ReasoningStart,
+  ServerToolEnd,
+  ServerToolResult,
+  ServerToolStart,
   TextDelta,
   TextEnd,
   TextStart,
@@ -18,6 +22,9 @@ import type {
 import type { Fields } from "../check.ts";
 import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
+import { responsesTools } from "./lazy-tools.ts";
+import type { OpenBlock, OpenMessage } from "./open-blocks.ts";
+import type { ServerItems } from "./server-tools.ts";
 import {
   annotationsOf,
   callItem,
@@ -32,54 +39,23 @@ import {
 } from "./shape.ts";
 import { RESPONSES_ORIGIN } from "./tools.ts";
 
-/** A message item, whose parts are consecutive texts. */
-interface Message {
-  id: string;
-  index: number;
-  content: ResponsesItem[];
-  openParts: number;
-  done: boolean;
-}
-
-/** An open block: where its deltas go, and its content so far. */
-type Open =
-  | {
-      type: "text";
-      message: Message;
-      part: number;
-      refusal: boolean;
-      text: string;
-      logprobs: unknown[];
-      /** The text of an event before its delta. */
-      head: string;
-    }
-  | {
-      type: "reasoning";
-      id: string;
-      index: number;
-      summary: string[];
-      slot: number | undefined;
-      raw: boolean;
-      head: string;
-    }
-  | { type: "tool"; id: string; index: number; call: ToolStart; text: string; head: string };
-
 /** The writer of one streamed response. */
 export class ResponsesWriter implements EventWriter {
   readonly #exchange: AnswerContext;
   readonly #response: ResponseObject;
   /** The prefix of an item event's name in its data. */
   readonly #prefix: string;
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenBlock>();
   /** The items by output index; an open item is set when it is done. */
   readonly #output: (ResponsesItem | undefined)[] = [];
+  #serverItems: ServerItems | undefined;
   #sequence = 0;
   #started = false;
   #finished = false;
   #failed = false;
   #refused = false;
   /** The newest item, if it is a message to which parts may be added. */
-  #message: Message | undefined;
+  #message: OpenMessage | undefined;
   #final: Progress | undefined;
 
   constructor(exchange: AnswerContext) {
@@ -149,6 +125,12 @@ export class ResponsesWriter implements EventWriter {
         return this.#toolEnd(event);
       case "opaque":
         return this.#opaque(event);
+      case "server-tool-start":
+      case "server-tool-end":
+      case "server-tool-result":
+        return this.#serverItem(event);
+      case "citation":
+        return this.#citation(event);
       case "finish":
         return this.#finish(event);
     }
@@ -164,7 +146,7 @@ export class ResponsesWriter implements EventWriter {
       else if (open.type === "tool") out += this.#toolEnd({ type: "tool-end", choice: 0, id });
       else out += this.#reasoningEnd({ type: "reasoning-end", choice: 0, id });
     }
-    out += this.#settleMessage();
+    out += this.#settleMessage() + (this.#serverItems?.end() ?? "");
     const reason = incompleteReason(event.reason, this.#refused);
     const status = reason === undefined ? "completed" : "incomplete";
     const output = this.#output.filter((item) => item !== undefined);
@@ -214,11 +196,12 @@ export class ResponsesWriter implements EventWriter {
     const open = this.#open.get(event.id);
     if (open?.type !== "text") return "";
     this.#open.delete(event.id);
-    const { message, part, refusal, text, logprobs } = open;
+    const { message, part, refusal, text, logprobs, annotations: own = [] } = open;
     const where = { item_id: message.id, output_index: message.index, content_index: part };
-    const annotations = refusal ? [] : annotationsOf(event.annotations);
+    const annotations = refusal ? [] : [...own, ...annotationsOf(event.annotations)];
     let out = "";
     annotations.forEach((annotation, annotation_index) => {
+      if (annotation_index < own.length) return;
       out += this.#item("output_text.annotation.added", { ...where, annotation_index, annotation });
     });
     const whole = textPart(text, refusal, { annotations, logprobs });
@@ -232,7 +215,17 @@ export class ResponsesWriter implements EventWriter {
     return message === this.#message ? out : out + this.#messageDone(message);
   }
 
-  #messageDone(message: Message): string {
+  #citation(event: CitationEvent): string {
+    const open = this.#open.get(event.id);
+    if (open?.type !== "text" || open.refusal) return "";
+    const annotation = responsesTools().urlCitation(event.citation);
+    open.annotations ??= [];
+    const annotation_index = open.annotations.push(annotation) - 1;
+    const where = { item_id: open.message.id, output_index: open.message.index, content_index: open.part };
+    return this.#item("output_text.annotation.added", { ...where, annotation_index, annotation });
+  }
+
+  #messageDone(message: OpenMessage): string {
     if (message.done || message.openParts > 0) return "";
     message.done = true;
     const { id, index, content } = message;
@@ -273,7 +266,7 @@ export class ResponsesWriter implements EventWriter {
     return `${out}${open.head}${JSON.stringify(event.text)},"sequence_number":${this.#sequence++}}\n\n`;
   }
 
-  #summaryPartDone(open: Extract<Open, { type: "reasoning" }>): string {
+  #summaryPartDone(open: Extract<OpenBlock, { type: "reasoning" }>): string {
     const text = open.summary.at(-1);
     if (text === undefined) return "";
     const where = { item_id: open.id, output_index: open.index, summary_index: open.summary.length - 1 };
@@ -330,6 +323,17 @@ export class ResponsesWriter implements EventWriter {
     }
     out += this.#item("function_call_arguments.done", { ...where, name: call.name, arguments: open.text });
     return out + this.#done(index, callItem(id, call, open.text, "completed"));
+  }
+
+  #serverItem(event: ServerToolStart | ServerToolEnd | ServerToolResult): string {
+    this.#serverItems ??= responsesTools().serverItems({
+      exchange: this.#exchange,
+      next: () => this.#output.length,
+      add: (item) => this.#add(item),
+      done: (index, item) => this.#done(index, item),
+      event: (name, members) => this.#item(name, members),
+    });
+    return (event.type === "server-tool-start" ? this.#settleMessage() : "") + this.#serverItems.write(event);
   }
 
   #opaque(event: OpaqueEvent): string {

@@ -11,6 +11,7 @@ import {
   type Row,
   row,
   schema,
+  searches,
   threadRows,
 } from "./row.ts";
 
@@ -59,7 +60,7 @@ export const GEMINI: readonly Row[] = [
     "ours",
     "same",
   ),
-  row("tools.googleSearch", { tools: [{ googleSearch: {} }] }, "dropped", "dropped", "dropped", {
+  row("tools.googleSearch", { tools: [{ googleSearch: {} }] }, searches.chat, searches.responses, searches.claude, {
     tools: [{ googleSearch: {} }],
   }),
   row("toolConfig", choice({ mode: "ANY" }), { tool_choice: "required" }, { tool_choice: "required" }, "ours", "same"),

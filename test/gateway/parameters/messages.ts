@@ -10,6 +10,7 @@ import {
   type Row,
   row,
   schema,
+  searches,
   sent,
   threadRows,
 } from "./row.ts";
@@ -128,10 +129,10 @@ export const MESSAGES: readonly Row[] = [
   row(
     "tools.web_search_20250305",
     { tools: [{ type: "web_search_20250305", name: "web_search" }] },
-    "dropped",
-    "dropped",
+    searches.chat,
+    searches.responses,
     "same",
-    "dropped",
+    searches.gemini,
   ),
   row(
     "tools.input_examples",

@@ -11,6 +11,7 @@ import {
   type Row,
   row,
   schema,
+  searches,
   threadRows,
 } from "./row.ts";
 
@@ -138,13 +139,13 @@ export const RESPONSES: readonly Row[] = [
   row(
     "tool_choice",
     { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } },
-    "refused",
+    { ...searches.chat, tool_choice: { type: "function", function: { name: "web_search" } } },
     "same",
-    "refused",
-    "refused",
+    { ...searches.claude, tool_choice: { type: "tool", name: "web_search" } },
+    { ...searches.gemini, ...calls({ mode: "ANY", allowedFunctionNames: ["web_search"] }) },
   ),
   row("tools", flatTools, chatTools, "same", claudeTools, geminiTools),
-  row("tools.web_search", { tools: [{ type: "web_search" }] }, "dropped", "same", "dropped", "dropped"),
+  row("tools.web_search", { tools: [{ type: "web_search" }] }, searches.chat, "same", searches.claude, searches.gemini),
   row(
     "tools.defer_loading",
     { tools: [{ type: "function", ...fn, defer_loading: true }] },

@@ -91,6 +91,13 @@ export const chatTools = { tools: [{ type: "function", function: fn }] };
 export const flatTools = { tools: [{ type: "function", ...fn }] };
 export const claudeTools = { tools: [{ name: "f", description: "d", input_schema: schema }] };
 export const geminiTools = { tools: [{ functionDeclarations: [{ name: "f", description: "d" }] }] };
+/** The function that stands for the gateway's own search. */
+export const searches = {
+  chat: { tools: [{ type: "function", function: { name: "web_search" } }] },
+  responses: { tools: [{ type: "function", name: "web_search" }] },
+  claude: { tools: [{ name: "web_search", input_schema: {} }] },
+  gemini: { tools: [{ functionDeclarations: [{ name: "web_search" }] }] },
+};
 export const calls = (mode: Json): Json => ({ toolConfig: { functionCallingConfig: mode } });
 /** The second one is always requested, so that clients can send unstored reasoning back. */
 export const LOGPROBS = ["message.output_text.logprobs", "reasoning.encrypted_content"];

@@ -57,14 +57,14 @@ const asMessages = {
   own: "claude",
   body: { max_tokens: 9, messages: [{ role: "user", content: "hi" }] } as Json,
 };
-const webSearch = { type: "web_search_20250305", name: "web_search" };
+const execution = { type: "code_execution_20250825", name: "code_execution" };
 
 test.each([
   [asResponses, "prompt", { prompt: { id: "pmpt_1", variables: { name: "Ada" } } }],
-  [asResponses, "tool_choice", { tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } }],
+  [asResponses, "tool_choice", { tools: [{ type: "file_search" }], tool_choice: { type: "file_search" } }],
   [asMessages, "mcp_servers", { mcp_servers: [{ type: "url", url: "https://mcp.example", name: "x" }] }],
   [asMessages, "container", { container: "container_1" }],
-  [asMessages, "tool_choice", { tools: [webSearch], tool_choice: { type: "tool", name: "web_search" } }],
+  [asMessages, "tool_choice", { tools: [execution], tool_choice: { type: "tool", name: "code_execution" } }],
 ])("%j: %s", async ({ path, own, body }, param, more) => {
   const ownAnswer = await app.post(path, { ...body, ...more, model: own });
   expect(ownAnswer.status).toBe(200);

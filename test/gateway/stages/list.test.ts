@@ -23,6 +23,7 @@ const OPENS: Record<string, string> = {
   records: "client row",
   limits: "client row",
   compaction: "client row",
+  "chat-tools": "client row",
   guardrails: "client row inner",
   window: "client row",
   cache: "client",

@@ -132,6 +132,10 @@ export class Layer {
       case "tool-start":
         this.#open.set(event.id, { type: "tool-end", choice, id: event.id });
         break;
+      case "server-tool-start":
+        this.#open.set(event.id, { type: "server-tool-end", choice, id: event.id, input: {} });
+        break;
+      case "server-tool-end":
       case "text-end":
       case "reasoning-end":
       case "tool-end":

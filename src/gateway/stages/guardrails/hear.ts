@@ -87,6 +87,11 @@ class GuardedAnswer {
         return this.#end(event);
       case "opaque":
         return [{ ...event, value: this.#value(event.value) }];
+      // The gateway's tools stand above the guardrails.
+      case "server-tool-start":
+      case "server-tool-end":
+      case "server-tool-result":
+      case "citation":
       case "finish":
         return [event];
     }

@@ -30,6 +30,11 @@ class GuardrailsRun implements StageRun {
     return this.#session.hears ? { why: "guardrails", isHeard: true } : undefined;
   }
 
+  /** A further round has results of tools, which have not been looked through. */
+  round(turn: ChatTurn): Change | undefined {
+    return turn.isShortenable === true ? undefined : this.#masked(turn);
+  }
+
   adapt(turn: ChatTurn): Change | undefined {
     return turn.isShortenable === true ? this.#masked(turn) : undefined;
   }

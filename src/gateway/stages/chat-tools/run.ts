@@ -1,0 +1,238 @@
+// The tools of one request: the model gets functions in place of them, calls are run between rounds, and the model is asked again
+// with what they gave, until it has no more calls, calls a tool of the client, or may not be asked again.
+
+import { ApiError } from "../../../base/errors.ts";
+import { isoTime } from "../../../base/iso-time.ts";
+import { isRecord } from "../../../base/json-object.ts";
+import type { AssistantContent, ChatRequest, Tool, ToolChoice, ToolResultPart } from "../../../chat/request.ts";
+import type { ResultBlock } from "../../../chat/result.ts";
+import type { ServerToolKind, ServerToolOutput } from "../../../chat/server-tools.ts";
+import { dialectFor } from "../../../upstream/dialect-choice.ts";
+import type { WireFormat } from "../../../wire/format.ts";
+import type { BetweenRounds, Change, ChatTurn, Round, StageRun } from "../../centre/stage.ts";
+import { historyParam } from "../../rules/policy.ts";
+import { knownAddresses, normal } from "./addresses.ts";
+import { argumentsOf, type Ran, runTool } from "./call.ts";
+import type { ChatMessages, ChatToolsDeps, GivenPage, ToolWish } from "./deps.ts";
+import { type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
+import { openToolHistory } from "./open-history.ts";
+import { PageSeals } from "./seals.ts";
+import { failureText, functionOf, pagesText } from "./told.ts";
+import { kindNamed, kindOf, SEARCH_MEMBER, wishesOf } from "./wishes.ts";
+
+const WHY = "chat-tools";
+
+/** Creates the function that opens the stage for a request. */
+export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => StageRun | undefined {
+  return (turn) => {
+    const wishes = ownWishes(deps, turn);
+    const seals = new PageSeals(deps.sealer, turn.caller.accountId);
+    const names = new Map(wishes.map(({ kind, name }) => [kind, name]));
+    const param = historyParam(turn.body) ?? turn.format.turns;
+    const history = openToolHistory(turn.chat.messages, { seals, param, names });
+    const messages = history?.messages ?? turn.chat.messages;
+    if (wishes.length > 0) return new ToolsRun(deps, { wishes, seals, messages, known: history?.pages ?? [] });
+    if (history === undefined) return undefined;
+    return { prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }) };
+  };
+}
+
+/** The tools that the gateway runs for a request. Throws 400 for a tool that nobody runs. */
+function ownWishes(deps: ChatToolsDeps, turn: ChatTurn): readonly ToolWish[] {
+  const { chat, model, routes, format } = turn;
+  const settings = deps.toolSettings();
+  const wishes = wishesOf(turn, settings.maxUses);
+  if (wishes.length === 0) return wishes;
+  const [first] = routes;
+  const provider = first && deps.provider(first.provider);
+  const called = first && provider && dialectFor(provider, first, chat, format.dialect);
+  const isUpstreams = called?.dialect.name === format.dialect && called?.quirks.web_search === true;
+  const own = wishes.filter(({ kind }) => {
+    const mode = kind === "web_search" ? settings.webSearch : settings.webFetch;
+    if (mode === "off" && !isUpstreams)
+      throw refused(turn, kind, "No provider of this model runs it, and this gateway does not either.");
+    return mode === "own" || (mode === "auto" && !isUpstreams);
+  });
+  if (own.length > 0 && !model.supportsTools) {
+    throw new ApiError("tools_not_supported", `The model "${model.id}" cannot call tools.`, { param: paramOf(turn) });
+  }
+  if (own.length > 0 && (chat.n ?? 1) > 1) {
+    throw refused(turn, own[0]!.kind, "It can only be used for one answer at a time.");
+  }
+  return own;
+}
+
+function paramOf({ chat, format }: ChatTurn): string {
+  return chat.tools.some((tool) => kindOf(tool, format) !== undefined) ? "tools" : SEARCH_MEMBER;
+}
+
+function refused(turn: ChatTurn, kind: ServerToolKind, why: string): ApiError {
+  const param = paramOf(turn);
+  return new ApiError("unsupported_parameter", `Unsupported '${param}': the tool ${kind}. ${why}`, { param });
+}
+
+interface RunStart {
+  readonly wishes: readonly ToolWish[];
+  readonly seals: PageSeals;
+  /** The conversation, with the results in its history opened. */
+  readonly messages: ChatMessages;
+  readonly known: readonly GivenPage[];
+}
+
+/** Why an answer ended in the middle, so that its calls are not complete. */
+const CUT_SHORT: ReadonlySet<string> = new Set(["length", "content_filter", "refusal", "context_window"]);
+
+class ToolsRun implements StageRun {
+  readonly #deps: ChatToolsDeps;
+  readonly #start: RunStart;
+  readonly #state: ToolsState;
+  #number: number;
+
+  constructor(deps: ChatToolsDeps, start: RunStart) {
+    this.#deps = deps;
+    this.#start = start;
+    const { wishes, known, seals } = start;
+    this.#state = {
+      wishes: new Map(wishes.map((wish) => [wish.name, wish])),
+      pages: new Map(known.map((page) => [page.n, { ...page, sealed: seals.cited(page.n) }])),
+      calls: new Map(),
+      uses: new Map(),
+    };
+    this.#number = known.reduce((most, { n }) => Math.max(most, n), 0);
+  }
+
+  prepare({ chat, format }: ChatTurn): Change {
+    const { wishes, messages } = this.#start;
+    const { [SEARCH_MEMBER]: _member, tool_choice: choice, ...rest } = chat.extra;
+    const named = choice === undefined ? chat.toolChoice : serverChoice(choice, format);
+    const { toolChoice: _choice, ...plain } = chat;
+    const toolChoice = named && this.#choice(named, { tools: chat.tools, format });
+    const isOurs = (tool: Tool) => wishes.some(({ kind }) => kind === kindOf(tool, format));
+    return {
+      why: WHY,
+      chat: {
+        ...plain,
+        messages,
+        tools: [...chat.tools.filter((tool) => !isOurs(tool)), ...wishes.map(functionOf)],
+        ...(toolChoice === undefined ? {} : { toolChoice }),
+        extra: choice !== undefined && named === undefined ? { ...rest, tool_choice: choice } : rest,
+      },
+      members: undefined,
+    };
+  }
+
+  readonly hears = () => toolHearing(this.#state);
+
+  async next({ chat, caller, exchange }: ChatTurn, round: Round, between: BetweenRounds): Promise<Change | undefined> {
+    const { maxRounds } = this.#deps.toolSettings();
+    const called = round.calls.flatMap((call) => {
+      const own = this.#state.calls.get(call.callId);
+      return own === undefined || call.kind !== "function" ? [] : [{ call, own }];
+    });
+    if (called.length === 0) return undefined;
+    const mayRun = !CUT_SHORT.has(round.message.reason) && round.index + 1 < maxRounds;
+    const addresses = knownAddresses(chat.messages);
+    const isKnown = (url: string) => addresses.has(normal(url));
+    const by = { caller, exchange, signal: between.signal };
+    const results = await Promise.all(
+      called.map(async ({ own }) => {
+        const input = argumentsOf(own.text);
+        const code = mayRun ? this.#use(own.wish) : "unavailable";
+        const ran: Ran =
+          code === undefined ? await runTool(own.wish, input, { web: this.#deps.web, by, isKnown }) : { code };
+        const { output, text } = this.#result(own, ran);
+        between.emit({ type: "server-tool-result", choice: 0, id: own.block, output });
+        return toolResult(own, text);
+      }),
+    );
+    const owns = new Map(called.map(({ call, own }) => [call.callId, own]));
+    this.#state.calls.clear();
+    // The client's calls are for it to answer.
+    if (!mayRun || called.length < round.calls.length) return undefined;
+    const content = round.message.blocks.flatMap((block) => contentOf(block, owns));
+    const messages: ChatMessages = [
+      ...chat.messages,
+      { role: "assistant", content },
+      { role: "tool", content: results },
+    ];
+    return { why: WHY, chat: { ...this.#nextChat(chat, round.index + 2 >= maxRounds), messages }, members: undefined };
+  }
+
+  /** Counts a use; the code of the failure if there was one too many. */
+  #use({ kind, maxUses }: ToolWish): "max_uses_exceeded" | undefined {
+    const used = this.#state.uses.get(kind) ?? 0;
+    if (used >= maxUses) return "max_uses_exceeded";
+    this.#state.uses.set(kind, used + 1);
+    return undefined;
+  }
+
+  #result({ callId, wish: { kind } }: OwnCall, ran: Ran): { output: ServerToolOutput; text: string } {
+    if ("code" in ran) return { output: { type: "error", code: ran.code }, text: failureText(kind, ran.code) };
+    const { seals } = this.#start;
+    const pages = ran.hits.map((hit): GivenPage => ({ n: ++this.#number, ...hit }));
+    for (const page of pages) this.#state.pages.set(page.n, { ...page, sealed: seals.cited(page.n) });
+    const found = pages.map((page) => seals.found(callId, page));
+    const text = pagesText(pages);
+    const [page] = found;
+    if (kind === "web_search" || page === undefined) {
+      return { output: { type: "pages", pages: found, sealed: seals.all(callId, pages) }, text };
+    }
+    const retrievedAt = isoTime(this.#deps.clock.now());
+    return { output: { type: "page", page, text: pages[0]!.text, retrievedAt }, text };
+  }
+
+  /** The request of a further round. The last one is asked without the tools. */
+  #nextChat(chat: ChatRequest, isLast: boolean): ChatRequest {
+    const { toolChoice, ...plain } = chat;
+    const others = chat.tools.filter((tool) => tool.type === "server" || !this.#state.wishes.has(tool.name));
+    if (isLast && others.length === 0) return { ...plain, toolChoice: { type: "none" } };
+    const tools = isLast ? others : chat.tools;
+    // A call that was asked for has been made.
+    const isKept = toolChoice?.type === "auto" || (toolChoice?.type === "allowed" && !isLast);
+    return { ...plain, tools, ...(isKept ? { toolChoice: freed(toolChoice) } : {}) };
+  }
+
+  /** A choice that names a tool, with the name of its function. */
+  #choice(choice: ToolChoice, { tools, format }: { tools: readonly Tool[]; format: WireFormat }): ToolChoice {
+    const nameOf = (name: string) => {
+      const tool = tools.find((one) => one.name === name || (one.type === "server" && one.value["name"] === name));
+      const kind = tool === undefined ? kindNamed(name, format) : kindOf(tool, format);
+      return this.#start.wishes.find((wish) => wish.kind === kind)?.name ?? name;
+    };
+    if (choice.type === "tool") return { ...choice, name: nameOf(choice.name) };
+    if (choice.type === "allowed") return { ...choice, names: choice.names.map(nameOf) };
+    return choice;
+  }
+}
+
+function freed(choice: ToolChoice): ToolChoice {
+  return choice.type === "allowed" ? { ...choice, mode: "auto" } : choice;
+}
+
+/** The choice of a tool that servers run, as the Responses API writes it. */
+function serverChoice(choice: unknown, format: WireFormat): ToolChoice | undefined {
+  if (!isRecord(choice) || typeof choice["type"] !== "string") return undefined;
+  const name = choice["type"];
+  return kindNamed(name, format) === undefined ? undefined : { type: "tool", name };
+}
+
+function toolResult({ callId, wish }: OwnCall, text: string): ToolResultPart {
+  return { type: "tool-result", callId, name: wish.name, content: [{ type: "text", text }] };
+}
+
+/** A block of a round as a part of the conversation. */
+function contentOf(block: ResultBlock, owns: ReadonlyMap<string, OwnCall>): AssistantContent[] {
+  switch (block.type) {
+    case "text":
+      return block.text === "" ? [] : [{ type: block.refusal === true ? "refusal" : "text", text: block.text }];
+    case "reasoning":
+    case "opaque":
+      return [block];
+    case "tool-call": {
+      const { itemId: _itemId, ...call } = block;
+      return [{ ...call, callId: owns.get(block.callId)?.callId ?? block.callId }];
+    }
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,118 @@
+// Which of the gateway's tools a request asks for, in each format's own words.
+
+import { entryOf, isRecord } from "../../../base/json-object.ts";
+import type { ServerTool, Tool } from "../../../chat/request.ts";
+import type { ServerToolKind } from "../../../chat/server-tools.ts";
+import type { WireFormat } from "../../../wire/format.ts";
+import type { ChatTurn } from "../../centre/stage.ts";
+import type { ToolWish } from "./deps.ts";
+
+/** Characters of each page, by how much context the client wants of the search. */
+const PAGE_CHARS: Readonly<Record<string, number>> = { low: 1500, medium: 4000, high: 8000 };
+const PAGE_CHARS_USUAL = 4000;
+/** Characters of a page that the model asked to read. */
+const READ_CHARS = 24_000;
+const DOMAINS_MAX = 100;
+
+/** The kind of the gateway's tool that a name of the format stands for; undefined for any other name. */
+export function kindNamed(name: string, { ownTools }: Pick<WireFormat, "ownTools">): ServerToolKind | undefined {
+  return ownTools?.find(([names]) => names.test(name))?.[1];
+}
+
+/** What kind of the gateway's tools it is; undefined for any other tool. */
+export function kindOf(tool: Tool, format: Pick<WireFormat, "name" | "ownTools">): ServerToolKind | undefined {
+  return tool.type === "server" && tool.origin === format.name ? kindNamed(tool.name, format) : undefined;
+}
+
+/** The settings of web search in chat completions, which are a member of the body. */
+export const SEARCH_MEMBER = "web_search_options";
+
+/** The tools that a request asks for, at most one of each kind. */
+export function wishesOf({ chat, format }: Pick<ChatTurn, "chat" | "format">, uses: number): ToolWish[] {
+  const asked = new Map<ServerToolKind, { shown: string; value: Readonly<Record<string, unknown>> }>();
+  for (const tool of chat.tools) {
+    const kind = kindOf(tool, format);
+    if (kind !== undefined && !asked.has(kind)) asked.set(kind, settingsOf(tool as ServerTool, kind));
+  }
+  const member = chat.extra[SEARCH_MEMBER];
+  if (isRecord(member)) asked.set("web_search", { shown: "web_search", value: member });
+  return [...asked].map(([kind, { shown, value }]) => ({
+    kind,
+    shown,
+    name: freeName(kind, chat.tools),
+    maxUses: Math.min(uses, positive(value["max_uses"]) ?? uses),
+    ...domainsOf(value),
+    place: placeOf(value["user_location"]),
+    pageChars: kind === "web_fetch" ? readChars(value) : searchChars(value),
+  }));
+}
+
+function settingsOf({ value, name }: ServerTool, kind: ServerToolKind) {
+  const inner = value[name] ?? value["parameters"];
+  const shown = typeof value["name"] === "string" ? value["name"] : kind;
+  return { shown, value: isRecord(inner) ? inner : value };
+}
+
+/** A name that no function of the client's has. */
+function freeName(kind: ServerToolKind, tools: readonly Tool[]): string {
+  const isTaken = (name: string) => tools.some((tool) => tool.type !== "server" && tool.name === name);
+  let name: string = kind;
+  while (isTaken(name)) name = `gateway_${name}`;
+  return name;
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
+}
+
+function searchChars(value: Readonly<Record<string, unknown>>): number {
+  const size = String(value["search_context_size"] ?? "");
+  return entryOf(PAGE_CHARS, size) ?? PAGE_CHARS_USUAL;
+}
+
+/** A token has about four characters. */
+function readChars(value: Readonly<Record<string, unknown>>): number {
+  const tokens = positive(value["max_content_tokens"]);
+  return tokens === undefined ? READ_CHARS : Math.min(READ_CHARS, tokens * 4);
+}
+
+function domainsOf(value: Readonly<Record<string, unknown>>): Pick<ToolWish, "allowed" | "blocked"> {
+  const filters = isRecord(value["filters"]) ? value["filters"] : value;
+  const list = (names: unknown) =>
+    Array.isArray(names)
+      ? names.filter((name): name is string => typeof name === "string" && name !== "").slice(0, DOMAINS_MAX)
+      : [];
+  return {
+    allowed: list(filters["allowed_domains"]),
+    blocked: list(filters["blocked_domains"] ?? filters["excludeDomains"] ?? filters["exclude_domains"]),
+  };
+}
+
+function placeOf(location: unknown): string | undefined {
+  if (!isRecord(location)) return undefined;
+  const place = isRecord(location["approximate"]) ? location["approximate"] : location;
+  const words = ["city", "region", "country"].flatMap((part) => {
+    const word = place[part];
+    return typeof word === "string" && /^[\p{L}\p{M}\d .,'()-]{1,80}$/u.test(word) ? [word] : [];
+  });
+  return words.length === 0 ? undefined : words.join(", ");
+}
+
+/** Whether an address belongs to a domain of a list. An entry may name a path too. */
+export function isWithin(url: string, domains: readonly string[]): boolean {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined) return false;
+  return domains.some((entry) => {
+    const [host = "", ...path] = entry
+      .replace(/^https?:\/\//, "")
+      .toLowerCase()
+      .split("/");
+    const isHost = parsed.hostname === host || parsed.hostname.endsWith(`.${host}`);
+    return isHost && parsed.pathname.startsWith(`/${path.join("/")}`);
+  });
+}
+
+/** Whether the limits of a tool let it use an address. */
+export function mayUse(url: string, { allowed, blocked }: Pick<ToolWish, "allowed" | "blocked">): boolean {
+  return (allowed.length === 0 || isWithin(url, allowed)) && !isWithin(url, blocked);
+}

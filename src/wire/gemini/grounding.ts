@@ -1,0 +1,64 @@
+// What an answer rests on, in Gemini's format: queries, pages, and the parts of the text that rest on them.
+
+import type { Citation, ServerToolCall, ServerToolOutput } from "../../chat/server-tools.ts";
+
+type Json = Record<string, unknown>;
+
+/** Collects the metadata of one choice. */
+export class Grounding {
+  readonly #queries: string[] = [];
+  readonly #fetched: Json[] = [];
+  readonly #pages = new Map<string, { index: number; title: string }>();
+  readonly #supports: Json[] = [];
+
+  addCall({ kind }: Pick<ServerToolCall, "kind">, input: Readonly<Json>): void {
+    if (kind === "web_search") this.#queries.push(String(input["query"] ?? ""));
+  }
+
+  addResult(output: ServerToolOutput, input: Readonly<Json>): void {
+    if (output.type === "pages") for (const page of output.pages) this.#page(page);
+    else if (output.type === "page") {
+      this.#page(output.page);
+      this.#fetched.push({ retrievedUrl: output.page.url, urlRetrievalStatus: "URL_RETRIEVAL_STATUS_SUCCESS" });
+    } else if (input["url"] !== undefined) {
+      this.#fetched.push({ retrievedUrl: String(input["url"]), urlRetrievalStatus: "URL_RETRIEVAL_STATUS_ERROR" });
+    }
+  }
+
+  /** `text`: the texts of the answer up to the citation. */
+  addCitation(citation: Citation, text: string): void {
+    const { before, start, end } = citation;
+    const startIndex = Buffer.byteLength(text.slice(0, before + start));
+    const said = text.slice(before + start, before + end);
+    this.#supports.push({
+      // The protocol counts bytes.
+      segment: { startIndex, endIndex: startIndex + Buffer.byteLength(said), text: said },
+      groundingChunkIndices: [this.#page(citation)],
+    });
+  }
+
+  /** The members of the candidate. */
+  members(): Json {
+    const found = this.#queries.length > 0 || this.#pages.size > 0;
+    return {
+      ...(found
+        ? {
+            groundingMetadata: {
+              webSearchQueries: this.#queries,
+              groundingChunks: [...this.#pages].map(([uri, { title }]) => ({ web: { uri, title } })),
+              groundingSupports: this.#supports,
+            },
+          }
+        : {}),
+      ...(this.#fetched.length > 0 ? { urlContextMetadata: { urlMetadata: this.#fetched } } : {}),
+    };
+  }
+
+  #page({ url, title }: { url: string; title: string }): number {
+    const known = this.#pages.get(url);
+    if (known !== undefined) return known.index;
+    const index = this.#pages.size;
+    this.#pages.set(url, { index, title });
+    return index;
+  }
+}
