@@ -107,10 +107,7 @@ export const usage = sqliteTable(
     ttfbMs: wholeMs("ttfb_ms"),
     stream: integer("stream", { mode: "boolean" }).notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-    /**
-     * Generated here. The request id is the client's text and may repeat, so it cannot serve. Null in rows of older
-     * versions.
-     */
+    /** Key and minute of a row that several requests share; null in those of one request. Older versions gave one to each row. */
     uid: text("uid"),
     /** JSON list of the failed routes and, if one answered, of that route; null if none failed. */
     attempts: text("attempts"),
@@ -123,8 +120,8 @@ export const usage = sqliteTable(
     answerId: text("answer_id"),
   },
   (t) => [
+    // Each index costs every request. What is shown or deleted by time is read in the order of the row ids.
     uniqueIndex("usage_uid").on(t.uid),
-    index("usage_created").on(t.createdAtMs),
     // Every index contains the row id, so this one also serves an account's requests, newest first.
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),

@@ -23,6 +23,7 @@ import threadRows from "../migrations/0016_thread_rows.sql" with { type: "text" 
 import largeValues from "../migrations/0017_large_values.sql" with { type: "text" };
 import answerIds from "../migrations/0018_answer_ids.sql" with { type: "text" };
 import cachedAnswers from "../migrations/0019_cached_answers.sql" with { type: "text" };
+import usageByRowId from "../migrations/0020_usage_by_row_id.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0017_large_values", sql: largeValues, usableFrom: "0014_job_lease" },
   { name: "0018_answer_ids", sql: answerIds, usableFrom: "0014_job_lease" },
   { name: "0019_cached_answers", sql: cachedAnswers, usableFrom: "0014_job_lease" },
+  { name: "0020_usage_by_row_id", sql: usageByRowId, usableFrom: "0014_job_lease" },
 ];
 
 /**

@@ -1,5 +1,6 @@
 // The statements that write usage: one row for each request, and its roll-ups. They are prepared once.
 
+import { isStorable } from "../../base/storable.ts";
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
 import { AMOUNTS, dayOfHour, TEXT_COLUMNS, triesOf, type UsageDelta, type UsageRecord } from "./record.ts";
@@ -22,10 +23,10 @@ const MARKS = SUMS.map(() => "?").join(", ");
 /** A request id is the client's own text, so a long one is cut off. */
 const REQUEST_ID_CHARS = 200;
 
-/** A row of the table: the record, its generated id, and how many requests it stands for. */
+/** A row of the table: the record, what identifies it if several requests share it, and how many requests it stands for. */
 export interface UsageRow {
   readonly record: UsageRecord;
-  readonly uid: string;
+  readonly uid: string | null;
   readonly repeats: number;
 }
 
@@ -33,7 +34,7 @@ export interface UsageRow {
 export interface UsageBatch {
   /** Generated here. A batch that is retried keeps its id, so that it is written only once. */
   readonly id: string;
-  /** Rows whose `uid` may also occur in other batches come last, sorted by `uid`. */
+  /** Rows with a `uid`, which may also occur in other batches, come last, sorted by it. */
   readonly rows: readonly UsageRow[];
   /** Sums to add to the roll-ups, including those of the rows. */
   readonly sums: readonly UsageDelta[];
@@ -93,7 +94,7 @@ export function writingUsage(store: Store) {
 /** Throws TypeError unless every engine can store the record unchanged. */
 function requireKeepable(record: UsageRecord): void {
   for (const name of AMOUNTS) requireWhole(record[name] ?? 0);
-  requireStorable(Object.fromEntries(TEXT_COLUMNS.map((name) => [name, record[name]])));
+  for (const name of TEXT_COLUMNS) if (!isStorable(record[name] ?? "")) requireStorable({ [name]: record[name] });
 }
 
 function inOrder(a: Write, b: Write): number {

@@ -210,7 +210,7 @@ function sumsOfModels({ db }: Store) {
   };
 }
 
-function deletingUsage({ statement }: Store) {
+function deletingUsage({ statement, clock }: Store) {
   /** Deletes up to a number of a table's rows, chosen by its primary key, so that each statement takes milliseconds. */
   const deleteSome = (table: string, key: string, where: string) =>
     statement(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ?)`);
@@ -218,7 +218,12 @@ function deletingUsage({ statement }: Store) {
   const deleteHourly = deleteSome("usage_hourly", "hour, account_id, key_id, model", "hour < ?");
   const deleteLatencyHours = deleteSome("usage_latency", latencyKey, "unit = 'hour' AND start < ?");
   const deleteLatencyDays = deleteSome("usage_latency", latencyKey, "unit = 'day' AND start < ?");
-  const deleteOld = deleteSome("usage", "id", "created_at < ?");
+  // Rows are inserted as their requests end, so the oldest have the smallest ids. A row of a time to come, from before a clock was
+  // set right, is passed over.
+  const deleteOld = statement(
+    `DELETE FROM usage WHERE id IN (SELECT id FROM (SELECT id, created_at FROM usage WHERE created_at <= ? ORDER BY id LIMIT ?) oldest
+       WHERE created_at < ?)`,
+  );
 
   return {
     /** Deletes up to `limit` hourly sums and as many histograms before that hour; returns how many rows. */
@@ -233,7 +238,7 @@ function deletingUsage({ statement }: Store) {
 
     /** Deletes up to `limit` rows created before a time; returns how many. Their sums stay in the roll-ups. */
     async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
-      return (await deleteOld.run([timeMs, limit])).changes;
+      return (await deleteOld.run([Math.max(clock.now(), timeMs), limit, timeMs])).changes;
     },
   };
 }
