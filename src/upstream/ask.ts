@@ -7,7 +7,7 @@ import type { StreamedBody } from "./connection/client.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
-import { readAnswer, type UpstreamAnswer } from "./read-answer.ts";
+import { readAnswer, textAtHand, type UpstreamAnswer } from "./read-answer.ts";
 
 /** Options of a call. */
 export interface AnswerOptions {
@@ -29,28 +29,40 @@ export interface KeyChoice {
   used(secret: string): void;
 }
 
-/** A whole answer of a provider. */
-export interface ProviderAnswer {
-  readonly headers: Headers;
+/** A whole answer of a provider, whose headers are only made where they are read. */
+export class ProviderAnswer {
   readonly text: string;
+  readonly #answer: UpstreamAnswer;
+
+  constructor(answer: UpstreamAnswer, text: string) {
+    this.#answer = answer;
+    this.text = text;
+  }
+
+  get headers(): Headers {
+    return this.#answer.headers;
+  }
 }
 
 /**
  * Sends a request with the provider's next credential and reads the whole answer. Throws `UpstreamFault`, or the signal's reason
  * if it aborted.
  */
-export function fetchAnswer(
+export async function fetchAnswer(
   provider: Provider,
   request: UpstreamRequest,
-  options: AnswerOptions,
+  { clock, signal, headers, choice }: AnswerOptions,
 ): Promise<ProviderAnswer> {
-  const { clock, signal, headers } = options;
-  const call = async (secret: string): Promise<ProviderAnswer> => {
-    const how = headers === undefined ? { signal, secret } : { signal, secret, headers };
-    const response = await callProvider(provider, request, how);
-    return { headers: response.headers, text: await readAnswer(provider, response, signal) };
-  };
-  return withKey(provider, clock, call, options.choice);
+  const secret = provider.keys.take(clock.now(), choice?.wanted);
+  try {
+    const answer = await callProvider(provider, request, { signal, secret, headers });
+    const text = textAtHand(answer) ?? (await readAnswer(provider, answer, signal));
+    choice?.used(secret);
+    return new ProviderAnswer(answer, text);
+  } catch (error) {
+    restRefused(provider, clock, secret, error);
+    throw error;
+  }
 }
 
 /** Sends a request and returns the answer once its headers report success, without reading it. */
@@ -80,10 +92,14 @@ export async function withKey<T>(
     choice?.used(secret);
     return answer;
   } catch (error) {
-    if (error instanceof UpstreamFault && (error.kind === "auth" || error.kind === "rate_limited")) {
-      const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
-      provider.keys.rest(secret, clock.now(), ms);
-    }
+    restRefused(provider, clock, secret, error);
     throw error;
   }
+}
+
+/** Suspends a credential with which a call failed, if that is the reason. */
+function restRefused({ keys }: Provider, clock: Pick<Clock, "now">, secret: string, error: unknown): void {
+  if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
+  const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+  keys.rest(secret, clock.now(), ms);
 }

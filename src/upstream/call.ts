@@ -23,15 +23,7 @@ export async function callProvider(
   request: UpstreamRequest,
   options: CallOptions,
 ): Promise<UpstreamAnswer> {
-  const { upload } = options;
-  const headers = {
-    ...(upload === undefined ? { "content-type": "application/json" } : uploadHeaders(upload)),
-    // The protocol version on the provider's card is a default, and a client's own version takes precedence.
-    ...provider.card.headers(options.secret),
-    ...request.headers,
-    ...options.headers,
-    ...provider.extraHeaders,
-  };
+  const headers = headersOf(provider, request, options);
   const body = request.body.length < STEP_CHARS_MIN ? request.body : await encodedInSteps(request.body);
   const { client } = provider;
   const sent = { provider, request, body, headers, options };
@@ -71,6 +63,7 @@ async function callByClient(
       method: "POST",
       url: provider.baseUrl + request.path,
       headers,
+      keepsHeaders: plain.get(provider)?.all === headers,
       body: upload === undefined ? body : undefined,
       upload,
       connectMs: provider.timeoutsMs.connect,
@@ -84,6 +77,50 @@ async function callByClient(
     if (signal.aborted) throw signal.reason;
     throw faultOf(error);
   }
+}
+
+/** The headers of calls that add none of their own, as nearly all are, and what they were made of. */
+interface PlainHeaders {
+  readonly own: Readonly<Record<string, string>>;
+  readonly all: Readonly<Record<string, string>>;
+}
+
+const plain = new WeakMap<Provider, PlainHeaders>();
+
+function headersOf(
+  provider: Provider,
+  request: UpstreamRequest,
+  { upload, secret, headers }: CallOptions,
+): Readonly<Record<string, string>> {
+  // The protocol version on the provider's card is a default, and a client's own version takes precedence.
+  const own = provider.card.headers(secret);
+  const { extraHeaders } = provider;
+  if (upload !== undefined || !isEmpty(request.headers) || !isEmpty(headers)) {
+    const first = upload === undefined ? JSON_BODY : uploadHeaders(upload);
+    return { ...first, ...own, ...request.headers, ...headers, ...extraHeaders };
+  }
+  const kept = plain.get(provider);
+  if (kept !== undefined && isSame(kept.own, own)) return kept.all;
+  const all = { ...JSON_BODY, ...own, ...extraHeaders };
+  plain.set(provider, { own, all });
+  return all;
+}
+
+const JSON_BODY = { "content-type": "application/json" };
+
+function isEmpty(headers: Readonly<Record<string, string>> | undefined): boolean {
+  for (const _ in headers) return false;
+  return true;
+}
+
+function isSame(one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean {
+  let count = 0;
+  for (const name in one) {
+    if (one[name] !== other[name]) return false;
+    count++;
+  }
+  for (const _ in other) count--;
+  return count === 0;
 }
 
 function uploadHeaders({ type, length }: StreamedBody): Record<string, string> {

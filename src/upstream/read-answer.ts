@@ -19,6 +19,8 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_IDLE_MS = 30_000;
 /** Bodies up to this size are read at once, with a single idle limit. */
 const SMALL_BYTES = 1024 * 1024;
+/** It keeps nothing between whole texts. */
+const decoder = new TextDecoder();
 
 /**
  * The controllers that abort the calls of answers. There is no other way to do so, since only its reader can cancel a body that
@@ -70,8 +72,22 @@ export async function readBounded(response: UpstreamAnswer, bounds: Bounds): Pro
 
 const textOf: Whole<string> = {
   small: (response) => response.text(),
-  joined: (chunks, size) => new TextDecoder().decode(Buffer.concat(chunks, size)),
+  joined: (chunks, size) => decoder.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, size)),
 };
+
+/**
+ * The text of an answer that has arrived completely, as nearly all do with their heads; undefined for others, and for those that are
+ * to be decompressed.
+ */
+export function textAtHand(answer: UpstreamAnswer): string | undefined {
+  if (!isAtHand(answer)) return undefined;
+  const bytes = answer.wire.read() as Uint8Array | undefined;
+  return bytes === undefined ? "" : decoder.decode(bytes);
+}
+
+function isAtHand(answer: UpstreamAnswer): answer is OwnAnswer {
+  return answer instanceof OwnAnswer && answer.wire.isComplete && answer.compression === undefined;
+}
 
 const bytesOf: Whole<Uint8Array> = {
   small: (response) => response.bytes(),
@@ -99,8 +115,7 @@ async function readBody<T>(
   { bytesMax, idleMs }: Omit<Bounds, "signal">,
   whole: Whole<T>,
 ): Promise<T> {
-  if (answer instanceof OwnAnswer && answer.wire.isComplete && answer.compression === undefined) {
-    // Nearly all answers arrive together with their heads.
+  if (isAtHand(answer)) {
     const bytes = answer.wire.read() as Uint8Array | undefined;
     return whole.joined(bytes === undefined ? [] : [bytes], bytes?.byteLength ?? 0);
   }

@@ -14,7 +14,7 @@ export interface CallOptions {
   /** The credential for the call. */
   secret: string;
   /** Additional headers, such as `traceparent`. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>> | undefined;
   /** The body that is sent instead of the request's own. */
   upload?: StreamedBody | undefined;
 }

@@ -20,7 +20,7 @@ export interface LiveAnswer {
   attempt: RouteAttempt;
   relay: FrameRelay;
   request: UpstreamRequest;
-  responseHeaders: Headers;
+  answer: { readonly headers: Headers };
   /**
    * The next text for the client; undefined at the end. Never throws: if the connection breaks, the text is an error event of the
    * client's protocol.
@@ -69,7 +69,7 @@ export async function openLive(
     attempt,
     relay,
     request,
-    responseHeaders: response.headers,
+    answer: response,
     async next() {
       if (intake.pending !== "") return intake.handOver();
       if (intake.ended) return undefined;

@@ -158,12 +158,16 @@ export function noteRemovedReasoning(turn: ChatTurn, count: number | undefined):
 }
 
 /** Forwards those response headers of the provider that clients of the same protocol use. */
-export function forwardHeaders(turn: ChatTurn, provider: Provider, upstream: Headers): void {
-  Object.assign(turn.exchange.headers, provider.dialect.familyHeaders?.(upstream));
+export function forwardHeaders(turn: ChatTurn, { dialect }: Provider, upstream: { readonly headers: Headers }): void {
+  if (dialect.familyHeaders !== undefined)
+    Object.assign(turn.exchange.headers, dialect.familyHeaders(upstream.headers));
 }
+
+const VISIBLE = /^[\x20-\x7e]*$/;
 
 /** Encodes a text as a header value. Only visible ASCII is allowed there, so all else is percent-encoded. */
 export function headerText(text: string): string {
+  if (text.length <= 1000 && VISIBLE.test(text)) return text;
   // Unpaired surrogates, which upstreams and clients may send, cannot be encoded.
   return text
     .slice(0, 1000)

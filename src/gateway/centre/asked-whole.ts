@@ -1,5 +1,6 @@
 // Asks a model's routes for a whole answer, and reads it.
 
+import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
@@ -7,7 +8,7 @@ import { fold } from "../../chat/fold.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { cutEvents } from "../../chat/stop-cut.ts";
 import { type NameRules, ToolRestorer } from "../../chat/tools.ts";
-import { fetchAnswer } from "../../upstream/ask.ts";
+import { fetchAnswer, type ProviderAnswer } from "../../upstream/ask.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { tryRoutes } from "../calls/attempts.ts";
@@ -30,7 +31,7 @@ export interface WholeDeadline {
 export function tryWhole<T>(
   deps: WholeDeps,
   ready: Prepared,
-  { deadline, take }: { deadline: WholeDeadline; take(asked: AskedWhole): Promise<T> },
+  { deadline, take }: { deadline: WholeDeadline; take(asked: AskedWhole): AtOnce<T> },
 ): Promise<T> {
   const { signal, remainingMs } = deadline;
   return tryRoutes(ready.turn.routes, deps, {
@@ -40,7 +41,7 @@ export function tryWhole<T>(
     attempt: (attempt) =>
       onRoute(deps, ready, attempt, {
         signal,
-        call: async (sent) => take(await askWhole(deps, ready.runs, { attempt, sent, signal })),
+        call: (sent) => askWhole(deps, ready.runs, { attempt, sent, signal, take }),
       }),
   });
 }
@@ -50,16 +51,23 @@ export interface AskedWhole {
   readonly turn: ChatTurn;
   readonly attempt: RouteAttempt;
   readonly built: UpstreamRequest;
-  readonly headers: Headers;
+  readonly answer: ProviderAnswer;
   readonly ttfbMs: number;
   readonly read: WholeAnswer;
 }
 
-async function askWhole(
+interface WholeCall<T> {
+  readonly attempt: RouteAttempt;
+  readonly sent: SentTurn;
+  readonly signal: StopSignal;
+  take(asked: AskedWhole): AtOnce<T>;
+}
+
+async function askWhole<T>(
   deps: WholeDeps,
   runs: readonly StageRun[],
-  { attempt, sent, signal }: { attempt: RouteAttempt; sent: SentTurn; signal: StopSignal },
-): Promise<AskedWhole> {
+  { attempt, sent, signal, take }: WholeCall<T>,
+): Promise<T> {
   const { provider, route, headers } = attempt;
   const { turn, built } = sent;
   const choice = turn.preference?.choice(route);
@@ -67,7 +75,8 @@ async function askWhole(
   const ttfbMs = performance.now() - turn.exchange.startedMs;
   const listener = listenerOf(runs, turn, attempt);
   const read = readWhole(deps, provider, turn, { text: asked.text, built, listener });
-  return { turn, attempt, built, headers: asked.headers, ttfbMs, read };
+  const taken = take({ turn, attempt, built, answer: asked, ttfbMs, read });
+  return taken instanceof Promise ? await taken : taken;
 }
 
 /** Records what an answer cost that is not used, once, under the model that made it. */
@@ -98,7 +107,7 @@ export function readable(deps: WholeDeps, asked: AskedWhole): AskedWhole {
 
 /** Notes which route answered, and what its answer said beside the text. */
 export function noteWhole(
-  { turn, attempt, built, read, headers }: AskedWhole,
+  { turn, attempt, built, read, answer }: AskedWhole,
   finish: Extract<ChatEvent, { type: "finish" }> | undefined,
 ): void {
   noteRemovedReasoning(turn, finish?.reasoningRemoved);
@@ -108,7 +117,7 @@ export function noteWhole(
   if (read.lossless === undefined) {
     if (finish?.rawReason !== undefined)
       turn.exchange.headers["x-sallyport-stop-reason"] = headerText(finish.rawReason);
-  } else forwardHeaders(turn, attempt.provider, headers);
+  } else forwardHeaders(turn, attempt.provider, answer);
 }
 
 interface WholeAnswer {

@@ -22,9 +22,9 @@ export interface ProviderStream extends LiveAnswer {
 }
 
 /** Notes the route of a stream, and the headers of the provider that the client needs. */
-export function noteLive({ turn, attempt, request, responseHeaders }: ProviderStream): void {
+export function noteLive({ turn, attempt, request, answer }: ProviderStream): void {
   noteRoute(turn, attempt, request.dropped);
-  if (isLossless(turn, attempt.provider)) forwardHeaders(turn, attempt.provider, responseHeaders);
+  if (isLossless(turn, attempt.provider)) forwardHeaders(turn, attempt.provider, answer);
 }
 
 /** The usage of a stream, estimated if it ended before its provider reported it. */

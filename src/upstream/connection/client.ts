@@ -5,7 +5,7 @@
 import { type Limit, limit } from "../../base/limit.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import { CallExchange, type StreamedBody, type WireAnswer } from "./exchange.ts";
-import { requestHead, type ServerOrigin, targetOf } from "./request-head.ts";
+import { type CallTarget, headEnd, headStart, type ServerOrigin, targetOf } from "./request-head.ts";
 
 export type { StreamedBody } from "./exchange.ts";
 
@@ -14,6 +14,8 @@ export interface WireCall {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether further calls have the same object of headers, so that what is made of it may be kept. */
+  readonly keepsHeaders?: boolean;
   readonly body?: string | Uint8Array | undefined;
   /** The body, if it is not known yet. */
   readonly upload?: StreamedBody | undefined;
@@ -66,24 +68,81 @@ export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Wir
   const pool = new Pool({ idleMs, idleMaxEach, staleMs, ca });
   return {
     call(call) {
-      const target = targetOf(call.url);
       const { method, upload } = call;
       const body = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
-      const head = requestHead({ method, target, headers: call.headers, body });
-      const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
-      const open = (exchange: CallExchange) => pool.open(target.origin, exchange, call.connectMs);
-      const exchange = new CallExchange(
-        { method, head, body: call.body, upload, firstByteMs: call.firstByteMs, late: call.late },
-        { answered: resolve, refused: reject, again: open },
+      const { target, start } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
+      const made = new MadeCall(pool, target.origin, call.connectMs);
+      made.exchange = new CallExchange(
+        {
+          method,
+          head: start + headEnd(body),
+          body: call.body,
+          upload,
+          firstByteMs: call.firstByteMs,
+          late: call.late,
+        },
+        made,
       );
-      if (!pool.carries(target.origin, exchange)) open(exchange);
-      return { answer: promise, stop: (reason) => exchange.stop(reason) };
+      if (!pool.carries(target.origin, made.exchange)) made.again(made.exchange);
+      return made;
     },
     get state() {
       return { open: pool.openCount, idle: pool.idleCount };
     },
     close: () => pool.close(),
   };
+}
+
+/** A call in progress, and what its exchange tells. */
+class MadeCall implements OpenCall {
+  readonly answer: Promise<WireAnswer>;
+  declare answered: (answer: WireAnswer) => void;
+  declare refused: (error: unknown) => void;
+  declare exchange: CallExchange;
+  readonly #pool: Pool;
+  readonly #origin: ServerOrigin;
+  readonly #connectMs: number;
+
+  constructor(pool: Pool, origin: ServerOrigin, connectMs: number) {
+    this.#pool = pool;
+    this.#origin = origin;
+    this.#connectMs = connectMs;
+    this.answer = new Promise((resolve, reject) => {
+      this.answered = resolve;
+      this.refused = reject;
+    });
+  }
+
+  again(exchange: CallExchange): void {
+    this.#pool.open(this.#origin, exchange, this.#connectMs);
+  }
+
+  stop(reason: unknown): void {
+    this.exchange.stop(reason);
+  }
+}
+
+/** The beginning of a request's head, with its target. */
+interface HeadStart {
+  readonly method: string;
+  readonly url: string;
+  readonly target: CallTarget;
+  readonly start: string;
+}
+
+const starts = new WeakMap<object, HeadStart>();
+
+function startOf({ method, url, headers }: WireCall): HeadStart {
+  const target = targetOf(url);
+  return { method, url, target, start: headStart({ method, target, headers }) };
+}
+
+function keptStart(call: WireCall): HeadStart {
+  const kept = starts.get(call.headers);
+  if (kept !== undefined && kept.url === call.url && kept.method === call.method) return kept;
+  const made = startOf(call);
+  starts.set(call.headers, made);
+  return made;
 }
 
 function lengthOf(body: string | Uint8Array | undefined): number | undefined {

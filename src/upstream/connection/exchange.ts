@@ -65,13 +65,18 @@ export interface WireAnswer {
   stop(reason: unknown): void;
 }
 
+/** Is told how an exchange goes on. */
+export interface ExchangeListener {
+  answered(answer: WireAnswer): void;
+  refused(error: unknown): void;
+  /** Starts the exchange again on a new connection, after one that was used before turned out to be closed. */
+  again(exchange: CallExchange): void;
+}
+
 /** One exchange. */
 export class CallExchange implements WireAnswer {
   readonly request: ExchangeRequest;
-  readonly #answered: (answer: WireAnswer) => void;
-  readonly #refused: (error: unknown) => void;
-  /** Starts the exchange again on a new connection, after one that was used before turned out to be closed. */
-  readonly #again: (exchange: CallExchange) => void;
+  readonly #told: ExchangeListener;
   #connection: Carrier | undefined;
   #partialHead: Buffer | undefined;
   #interims = 0;
@@ -86,14 +91,9 @@ export class CallExchange implements WireAnswer {
   #isSent = false;
   #patience: Limit | undefined;
 
-  constructor(
-    request: ExchangeRequest,
-    then: { answered(answer: WireAnswer): void; refused(error: unknown): void; again(exchange: CallExchange): void },
-  ) {
+  constructor(request: ExchangeRequest, told: ExchangeListener) {
     this.request = request;
-    this.#answered = then.answered;
-    this.#refused = then.refused;
-    this.#again = then.again;
+    this.#told = told;
     this.#wait();
   }
 
@@ -196,7 +196,7 @@ export class CallExchange implements WireAnswer {
     this.#head = head;
     this.#cutter = new BodyCutter(head.framing);
     this.#patience?.cancel();
-    this.#answered(this);
+    this.#told.answered(this);
   }
 
   #readBody(bytes: Buffer, at: number): void {
@@ -270,7 +270,7 @@ export class CallExchange implements WireAnswer {
     const isUnused = this.#head === undefined && this.#partialHead === undefined && this.#interims === 0;
     // The server closed the connection before it saw the request. Bodies that are read once cannot be sent again.
     if (isUnused && connection?.mayBeStale === true && this.request.upload === undefined) {
-      this.#again(this);
+      this.#told.again(this);
       return;
     }
     this.failed(new BrokenAnswer("The connection ended before the answer did.", { cause }));
@@ -289,7 +289,7 @@ export class CallExchange implements WireAnswer {
     const connection = this.#connection;
     this.#connection = undefined;
     connection?.close();
-    if (this.#head === undefined) this.#refused(this.#error);
+    if (this.#head === undefined) this.#told.refused(this.#error);
     else this.#deliver();
   }
 }

@@ -69,14 +69,12 @@ export interface RequestHead {
   readonly method: string;
   readonly target: CallTarget;
   readonly headers: Readonly<Record<string, string>>;
-  /** The length of the body; "chunked" if it is unknown, undefined if there is none. */
-  readonly body: number | "chunked" | undefined;
 }
 
 const known = new Map<string, string>();
 
-/** The text of the head. Throws `InvalidHeader`. */
-export function requestHead({ method, target, headers, body }: RequestHead): string {
+/** The text of the head up to the framing of its body. Throws `InvalidHeader`. */
+export function headStart({ method, target, headers }: RequestHead): string {
   let text = "";
   let host = target.origin.authority;
   let agent = "user-agent: Sallyport\r\n";
@@ -94,10 +92,14 @@ export function requestHead({ method, target, headers, body }: RequestHead): str
     else if (!OWN.has(name)) text += `${name}: ${value}\r\n`;
   }
   // The same name in two spellings: the later one counts.
-  if (isFolded) return requestHead({ method, target, headers: foldedNames(headers), body });
-  const framing =
-    body === undefined ? "" : body === "chunked" ? "transfer-encoding: chunked\r\n" : `content-length: ${body}\r\n`;
-  return `${method} ${target.path} HTTP/1.1\r\nhost: ${host}\r\n${agent}${accept}${text}${framing}\r\n`;
+  if (isFolded) return headStart({ method, target, headers: foldedNames(headers) });
+  return `${method} ${target.path} HTTP/1.1\r\nhost: ${host}\r\n${agent}${accept}${text}`;
+}
+
+/** The rest of the head, for a body of this length; "chunked" if it is unknown, undefined if there is none. */
+export function headEnd(body: number | "chunked" | undefined): string {
+  if (body === undefined) return "\r\n";
+  return body === "chunked" ? "transfer-encoding: chunked\r\n\r\n" : `content-length: ${body}\r\n\r\n`;
 }
 
 function foldedNames(headers: Readonly<Record<string, string>>): Record<string, string> {
