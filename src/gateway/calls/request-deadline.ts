@@ -3,6 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import { type Limit, limit } from "../../base/limit.ts";
 import { Stop } from "../../base/stop-signal.ts";
+import { maybeExchangeOf } from "../../http/exchange.ts";
 
 /** The limits of the work. */
 export interface RequestDeadline {
@@ -13,36 +14,58 @@ export interface RequestDeadline {
   readonly restart: () => void;
 }
 
+/**
+ * How old a request is before its connection is watched. The runtime's signal and its listener take a tenth of the time of a request
+ * whose answer is there sooner.
+ */
+const WATCHED_AFTER_MS = 20;
+
 /** Runs the work within the deadline and while the client is connected. Throws immediately if the client has already left. */
 export async function withinDeadline<T>(
   request: Request,
   timeoutMs: number,
   work: (deadline: RequestDeadline) => Promise<T>,
 ): Promise<T> {
-  const { signal } = request;
-  // The client may have left while its body was read or its model was looked up, before a listener was added.
-  if (signal.aborted) throw clientGone();
-  const deadline = new Deadline(timeoutMs);
-  signal.addEventListener("abort", deadline.left, { once: true });
+  const deadline = new Deadline(request, timeoutMs);
   try {
     return await work(deadline);
   } finally {
     deadline.end();
-    signal.removeEventListener("abort", deadline.left);
   }
 }
 
 class Deadline implements RequestDeadline {
   readonly signal = new Stop();
+  readonly #request: Request;
   readonly #timeoutMs: number;
   #endsMs = 0;
   #late: Limit;
+  #unwatched: Limit | undefined;
+  #watched: AbortSignal | undefined;
   #isOver = false;
 
-  constructor(timeoutMs: number) {
+  /** Throws if the client has left. */
+  constructor(request: Request, timeoutMs: number) {
+    this.#request = request;
     this.#timeoutMs = timeoutMs;
+    const startedMs = maybeExchangeOf(request)?.startedMs;
+    const isNew = startedMs !== undefined && performance.now() - startedMs < WATCHED_AFTER_MS;
+    // The client of an older request may have left while its body was read or its model was looked up.
+    if (!isNew && request.signal.aborted) throw clientGone();
+    if (isNew) this.#unwatched = limit(WATCHED_AFTER_MS, this.#watch);
+    else this.#watch();
     this.#late = this.#begin();
   }
+
+  readonly #watch = (): void => {
+    const { signal } = this.#request;
+    if (signal.aborted) {
+      this.left();
+      return;
+    }
+    this.#watched = signal;
+    signal.addEventListener("abort", this.left, { once: true });
+  };
 
   readonly left = (): void => this.signal.abort(clientGone());
 
@@ -66,6 +89,8 @@ class Deadline implements RequestDeadline {
   end(): void {
     this.#isOver = true;
     this.#late.cancel();
+    this.#unwatched?.cancel();
+    this.#watched?.removeEventListener("abort", this.left);
   }
 }
 

@@ -17,7 +17,7 @@ import { answerAll } from "./spread.ts";
 import type { Answer } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf, withUsualNames } from "./turn.ts";
-import { prepared } from "./walk.ts";
+import { type Prepared, prepared } from "./walk.ts";
 import { answerWhole } from "./whole.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -54,17 +54,21 @@ function routingOptionsOf(
   return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : options;
 }
 
-async function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
+function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
   const { request, format } = asked;
   const options = decodeOptions(request);
   const turn = turnOf(deps, asked, format.decode(asked.body, options), options);
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
   const walked = prepared(deps.stages[turn.origin], turn);
-  const ready = walked instanceof Promise ? await walked : walked;
-  if (ready.made !== undefined && ready.turn.isHeard !== true) {
+  if (walked instanceof Promise) return walked.then((ready) => answerReady(deps, request, ready));
+  return answerReady(deps, request, walked);
+}
+
+function answerReady(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
+  const { turn, made } = ready;
+  if (made !== undefined && turn.isHeard !== true) {
     // Few answers are made by a stage.
-    const { answerMade } = await import("./made.ts");
-    return answerMade(deps, request, ready, ready.made);
+    return import("./made.ts").then(({ answerMade }) => answerMade(deps, request, ready, made));
   }
   return turn.chat.stream ? answerStreaming(deps, request, ready) : answerWhole(deps, request, ready);
 }

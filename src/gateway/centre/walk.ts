@@ -126,7 +126,8 @@ export async function onRoute<T>(
   // The turn as it was before each run, and after the last.
   const steps: ChatTurn[] = [turn];
   if (runs.length > 0) await adapt(steps, runs, { from: 0, target: attempt, signal });
-  let sent = await sentOf(deps, steps, attempt);
+  const first = sentOf(deps, steps, attempt);
+  let sent = first instanceof Promise ? await first : first;
   for (let asked = 0; ; asked++) {
     try {
       return await call(sent);
@@ -141,13 +142,14 @@ export async function onRoute<T>(
   }
 }
 
-async function sentOf(
+function sentOf(
   deps: Pick<GatewayDeps, "endUserOf">,
   steps: readonly ChatTurn[],
   attempt: RouteAttempt,
-): Promise<SentTurn> {
+): AtOnce<SentTurn> {
   const turn = steps.at(-1)!;
-  return { turn, built: await buildRequest(deps, turn, attempt) };
+  const built = buildRequest(deps, turn, attempt);
+  return built instanceof Promise ? built.then((request) => ({ turn, built: request })) : { turn, built };
 }
 
 async function adapt(

@@ -1,5 +1,6 @@
 // Answers a request that does not want a stream.
 
+import type { AtOnce } from "../../base/at-once.ts";
 import type { Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { Provider } from "../../upstream/provider.ts";
@@ -15,54 +16,70 @@ import type { Prepared } from "./walk.ts";
 
 /** Answers with the first route's complete and readable answer. */
 export function answerWhole(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
-  return withinDeadline(request, deps.requestTimeoutMs(), async (deadline) => {
-    const { signal } = deadline;
+  return withinDeadline(request, deps.requestTimeoutMs(), (deadline) => {
     const { turn, runs } = ready;
-    const gates = runs.length === 0 ? undefined : gatesOf(runs, turn, signal);
+    const gates = runs.length === 0 ? undefined : gatesOf(runs, turn, deadline.signal);
     if (turn.isHeard === true) {
-      const { answerHeard } = await import("./hearing/heard-whole.ts");
-      return answerHeard(deps, ready, { deadline, gates });
+      return import("./hearing/heard-whole.ts").then(({ answerHeard }) =>
+        answerHeard(deps, ready, { deadline, gates }),
+      );
     }
     return tryWhole(deps, ready, { deadline, take: (asked) => wholeFrom(deps, runs, asked, gates) });
   });
 }
 
-async function wholeFrom(
+function wholeFrom(
   deps: GatewayDeps,
   runs: readonly StageRun[],
   asked: AskedWhole,
   gates: Promise<unknown> | undefined,
-): Promise<Answer> {
-  const { turn, attempt, built, ttfbMs, read } = asked;
+): AtOnce<Answer> {
+  if (gates === undefined) return answered(deps, runs, asked);
+  return gates.then(
+    () => answered(deps, runs, asked),
+    (error: unknown) => {
+      spendUnused(deps, asked, error);
+      throw error;
+    },
+  );
+}
+
+function answered(deps: GatewayDeps, runs: readonly StageRun[], asked: AskedWhole): AtOnce<Answer> {
+  const { turn, attempt, ttfbMs, read } = asked;
   let written: WrittenAnswer;
   try {
-    if (gates !== undefined) await gates;
     written = writeWhole(turn, attempt.provider, read);
   } catch (error) {
     spendUnused(deps, asked, error);
     throw error;
   }
-  const { usage, body } = written;
+  const { usage, text } = written;
   const finish = read.events.findLast((event) => event.type === "finish");
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteWhole(asked, finish);
   spend(deps, turn, attempt, { usage, status: 200, errorCode: null, ttfbMs });
   noteCost(turn.exchange.headers, turn.model.prices, usage);
-  let { text } = written;
-  if (runs.length > 0) {
-    const corrected = await answerCompleted(deps, runs, {
-      turn,
-      target: attempt,
-      usage,
-      fault: undefined,
-      text: () => text,
-      body,
-      hidesEncrypted: read.lossless !== undefined && built.hidesEncrypted === true,
-    });
-    if (corrected !== undefined) text = correctedText(text, corrected);
-    answerSettled(runs, { turn, rounds: [roundEnd(turn, attempt, usage)] });
-  }
-  return { text };
+  return runs.length === 0 ? { text } : completed(deps, runs, asked, written);
+}
+
+/** Lets the stages keep and correct the answer. */
+async function completed(
+  deps: GatewayDeps,
+  runs: readonly StageRun[],
+  { turn, attempt, built, read }: AskedWhole,
+  { usage, text, body }: WrittenAnswer,
+): Promise<Answer> {
+  const corrected = await answerCompleted(deps, runs, {
+    turn,
+    target: attempt,
+    usage,
+    fault: undefined,
+    text: () => text,
+    body,
+    hidesEncrypted: read.lossless !== undefined && built.hidesEncrypted === true,
+  });
+  answerSettled(runs, { turn, rounds: [roundEnd(turn, attempt, usage)] });
+  return { text: corrected === undefined ? text : correctedText(text, corrected) };
 }
 
 interface WrittenAnswer {
