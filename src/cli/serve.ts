@@ -2,6 +2,7 @@
 
 import { startApp } from "../app/start.ts";
 import { systemClock } from "../base/clock.ts";
+import { lazily } from "../base/lazily.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { environment, secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -13,6 +14,11 @@ import { CommandError, UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
 import { isTerminal } from "./terminal.ts";
 import { ONLY_DEMO } from "./workspace.ts";
+
+const openLogFile = lazily(() => {
+  const { logFile }: typeof import("./log-file.ts") = require("./log-file.ts");
+  return logFile;
+});
 
 /** Options of `serve` and `up`. */
 export const LISTEN_OPTIONS: readonly CommandOption[] = [
@@ -28,11 +34,11 @@ export const serveCommand: Command = {
   usesProviders: true,
   async run(context) {
     const live = context.liveConfig(listenFlags(context.flags));
-    const log = loggerOf(live);
+    const { log, reopen } = openLog(live);
     const app = await start(live, log);
     if (app.setupLink !== undefined) context.err(`There is no account yet. The first sign-up: ${app.setupLink}\n`);
     context.out(`sallyport listening on ${app.url}\n`);
-    return await untilStopped(app, live, log);
+    return await untilStopped(app, live, { log, reopen });
   },
 };
 
@@ -46,20 +52,29 @@ export function listenFlags(flags: Flags): { host?: string; port?: number } {
   return { ...(host === undefined ? {} : { host }), ...(text === undefined ? {} : { port: Number(text) }) };
 }
 
-/** A logger on stderr as configured. */
-export function loggerOf(live: LiveConfig): Logger {
-  const { level, format } = live.get().log;
-  const terminal = isTerminal();
+/** The log of a server. */
+export interface ServerLog {
+  readonly log: Logger;
+  /** Opens the file of `log.file` anew; nothing without one. */
+  reopen(): void;
+}
+
+/** A logger as configured, on stderr or a file. Throws a CommandError if the file cannot be opened. */
+export function openLog(live: LiveConfig): ServerLog {
+  const { level, format, file } = live.get().log;
+  const terminal = file === "" && isTerminal();
   // https://no-color.org: any non-empty value turns colours off.
   const noColour = (environment()["NO_COLOR"] ?? "") !== "";
-  return createLogger({
+  const sink = file === "" ? { ...descriptorSink(2), reopen: () => undefined } : openLogFile()(file);
+  const log = createLogger({
     level,
     format: logFormat(format, terminal),
     colour: terminal && !noColour,
     clock: systemClock,
     secrets: secretsOf(live.get()),
-    ...descriptorSink(2),
+    ...sink,
   });
+  return { log, reopen: sink.reopen };
 }
 
 /** Starts the gateway; throws a CommandError of one line if it cannot. */
@@ -94,13 +109,17 @@ function startFailure(error: unknown, { server: { host, port }, dataDir }: Confi
 
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** Serves until SIGTERM or SIGINT, then drains and returns the exit code; a second signal ends immediately. SIGHUP reloads. */
-export async function untilStopped(app: Running, live: LiveConfig, log: Logger): Promise<number> {
+/**
+ * Serves until SIGTERM or SIGINT, then drains and returns the exit code; a second signal ends immediately. SIGHUP reloads, and opens
+ * the log's file anew.
+ */
+export async function untilStopped(app: Running, live: LiveConfig, { log, reopen }: ServerLog): Promise<number> {
   const isSupervised = (environment()["NOTIFY_SOCKET"] ?? "") !== "";
   const tell = isSupervised ? (await import("./notify.ts")).supervisor() : () => undefined;
   tell("READY=1");
   process.on("SIGHUP", () => {
     tell("RELOADING=1");
+    reopenLog(log, reopen);
     reload(app, live, log);
     tell("READY=1");
   });
@@ -121,6 +140,15 @@ export async function untilStopped(app: Running, live: LiveConfig, log: Logger):
   log.info("stopping: open requests may finish");
   await app.stop(live.get().server.drainTimeoutMs);
   return 0;
+}
+
+/** First of all, so that what the reload says stands in the new file. */
+function reopenLog(log: Logger, reopen: () => void): void {
+  try {
+    reopen();
+  } catch (error) {
+    log.error("the log's file cannot be opened anew; the old one stays in use", { error });
+  }
 }
 
 function reload(app: Running, live: LiveConfig, log: Logger): void {

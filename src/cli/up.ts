@@ -10,7 +10,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError } from "./failure.ts";
 import { createFirstAccount, type FirstAccount } from "./first-account.ts";
-import { LISTEN_OPTIONS, listenFlags, loggerOf, start, untilStopped } from "./serve.ts";
+import { LISTEN_OPTIONS, listenFlags, openLog, start, untilStopped } from "./serve.ts";
 
 const QUESTION = "Hello from Sallyport, is anybody there?";
 
@@ -27,7 +27,7 @@ export const upCommand: Command = {
     const once = context.flags.has("once");
     // One question must not fail because another program listens on the default port.
     const live = context.liveConfig(once ? { port: 0, ...listenFlags(context.flags) } : listenFlags(context.flags));
-    const log = loggerOf(live);
+    const { log, reopen } = openLog(live);
     if (once) log.setLevel("warn");
     // The gateway listens before the account is created: a failed start must not leave an account whose password was never
     // shown.
@@ -43,7 +43,7 @@ export const upCommand: Command = {
     if (!once) {
       if (made === undefined) context.err(welcomeBack(app, providersOf(live.get())));
       context.out(`sallyport listening on ${app.url}\n`);
-      return await untilStopped(app, live, log);
+      return await untilStopped(app, live, { log, reopen });
     }
     try {
       const answer = await ask(app.url, made?.key ?? "");

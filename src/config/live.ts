@@ -73,6 +73,7 @@ function changedFixtures(before: Config, after: Config): string[] {
     // The files of a certificate are read again; whether there is one is decided at the start.
     "server.tls": (c: Config) => c.server.tls.cert !== "",
     "net.ca_file": (c: Config) => c.net.caFile,
+    "log.file": (c: Config) => c.log.file,
     data_dir: (c: Config) => c.dataDir,
     "database.url": (c: Config) => c.database.url,
     "node.name": (c: Config) => c.node.name,

@@ -170,6 +170,7 @@ function finish(
     dataDir: resolve(cwd, read.dataDir),
     server: { ...read.server, tls: { cert: beside(tls.cert), key: beside(tls.key) } },
     net: { ...read.net, caFile: beside(read.net.caFile) },
+    log: { ...read.log, file: beside(read.log.file) },
     catalog: { prices: { ...read.catalog.prices, file: beside(read.catalog.prices.file) } },
     providers,
     tiers: TIER_IDS.map((id) => {

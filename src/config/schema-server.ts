@@ -115,9 +115,13 @@ export const NetSection = section("Calls of the gateway to other servers.", {
 });
 
 /** `log` */
-export const LogSection = section("What is logged to stderr.", {
+export const LogSection = section("What is logged, and where to.", {
   level: choice("The lowest level that is logged.", "info", ["debug", "info", "warn", "error"]),
   format: choice("auto: pretty on a terminal, JSON lines elsewhere.", "auto", ["auto", "json", "pretty"]),
+  file: text(
+    "File that logs are added to; empty: stderr. SIGHUP opens it anew, after a program has moved it away (logrotate).",
+    "",
+  ),
   prompts: flag("Logs prompts and answers too. They contain what users write: leave it off.", false),
 });
 

@@ -29,6 +29,7 @@ const LEFT: Readonly<Record<string, string>> = {
   "guides/several-nodes.md, One machine, several processes, sh":
     "starts servers that run on; scripts/bench/nodes.ts starts them in the same way",
   "guides/deployment.md, systemd, sh": "wants a running systemd; the unit itself is checked",
+  "guides/deployment.md, systemd, text": "wants logrotate; test/cli/log-file.test.ts does what it does",
   "guides/deployment.md, Container, sh": "wants a container engine; the file's commands are run without one",
   "guides/how-it-is-judged.md, Main content of pages, sh": "takes minutes; CONTRIBUTING.md says when it is run",
 };
