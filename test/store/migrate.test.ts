@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from "drizzle-kit/api";
+import { VERSION } from "../../src/base/version.ts";
 import { MIGRATIONS, type Migration, migrate } from "../../src/store/engine/migrate.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { tempDir } from "./support.ts";
@@ -110,9 +111,28 @@ test("a step that rebuilds a table keeps the rows that point to it; one that orp
 test("a database of a newer program is refused", () => {
   const dataDir = tempDir();
   const store = openStore({ dataDir });
-  store.sqlite.run("INSERT INTO _migrations VALUES ('9999_future', 0)");
+  store.sqlite.run("INSERT INTO _migrations (name, applied_at) VALUES ('9999_future', 0)");
   store.close();
   expect(() => openStore({ dataDir })).toThrow(/newer version .* Start that version, or restore a backup/);
+});
+
+test("the version that applied a migration is kept, and named where it is needed", () => {
+  const sqlite = new Database(":memory:");
+  const [first, second] = [0, 1].map((at) => ({ name: `${at}`, sql: `CREATE TABLE t${at} (x)` })) as [
+    Migration,
+    Migration,
+  ];
+  // As a program made the table that did not write down its version.
+  sqlite.run("CREATE TABLE _migrations (name TEXT PRIMARY KEY NOT NULL, applied_at INTEGER NOT NULL)");
+  sqlite.run("INSERT INTO _migrations VALUES ('0', 0)");
+  expect(migrate(sqlite, 0, [first, second])).toEqual(["1"]);
+  expect(sqlite.query("SELECT version FROM _migrations ORDER BY name").all()).toEqual([
+    { version: null },
+    { version: VERSION },
+  ]);
+  expect(() => migrate(sqlite, 0, [first])).toThrow(
+    `made by a newer version of Sallyport (${VERSION} or newer; it has migration 1). Start that version`,
+  );
 });
 
 test("processes that start together migrate once", async () => {

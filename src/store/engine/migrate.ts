@@ -3,6 +3,7 @@
 // is refused.
 
 import type { Database } from "bun:sqlite";
+import { VERSION } from "../../base/version.ts";
 import init from "../migrations/0000_init.sql" with { type: "text" };
 import accessAndWork from "../migrations/0001_access_and_work.sql" with { type: "text" };
 import decisions from "../migrations/0002_decisions.sql" with { type: "text" };
@@ -79,7 +80,10 @@ export function migrate(sqlite: Database, nowMs: number, steps: readonly Migrati
   sqlite.run("PRAGMA foreign_keys = OFF");
   try {
     // Checked again under the write lock, since another process may have applied them meanwhile.
-    const applyAll = sqlite.transaction(() => missing(sqlite, steps).map((step) => apply(sqlite, step, nowMs)));
+    const applyAll = sqlite.transaction(() => {
+      rememberVersions(sqlite);
+      return missing(sqlite, steps).map((step) => apply(sqlite, step, nowMs));
+    });
     return applyAll.immediate();
   } finally {
     sqlite.run("PRAGMA foreign_keys = ON");
@@ -90,20 +94,40 @@ function apply(sqlite: Database, step: Migration, nowMs: number): string {
   sqlite.run(step.sql);
   const orphans = sqlite.query("PRAGMA foreign_key_check").all();
   if (orphans.length > 0) throw new StoreError(`Migration ${step.name} would leave ${orphans.length} orphaned rows.`);
-  sqlite.query("INSERT INTO _migrations (name, applied_at) VALUES (?, ?)").run(step.name, nowMs);
+  sqlite.query("INSERT INTO _migrations (name, applied_at, version) VALUES (?, ?, ?)").run(step.name, nowMs, VERSION);
   return step.name;
 }
 
+/** Older programs made the table without the version that applied a migration. */
+function rememberVersions(sqlite: Database): void {
+  const columns = sqlite.query("PRAGMA table_info(_migrations)").all() as { name: string }[];
+  if (columns.every(({ name }) => name !== "version")) sqlite.run("ALTER TABLE _migrations ADD COLUMN version TEXT");
+}
+
 function missing(sqlite: Database, steps: readonly Migration[]): Migration[] {
-  const rows = sqlite.query("SELECT name FROM _migrations").all() as { name: string }[];
+  const rows = sqlite.query("SELECT * FROM _migrations").all() as AppliedStep[];
   const done = new Set(rows.map((row) => row.name));
   const known = new Set(steps.map((step) => step.name));
-  for (const name of done) {
-    if (!known.has(name)) {
-      throw new StoreError(
-        `The database was made by a newer version of Sallyport (it has migration ${name}). Start that version, or restore a backup of this one.`,
-      );
-    }
-  }
+  refuseNewer(
+    rows.filter(({ name }) => !known.has(name)),
+    ["The database", "Start that version, or restore a backup of this one."],
+  );
   return steps.filter((step) => !done.has(step.name));
+}
+
+/** A migration that a database has. */
+export interface AppliedStep {
+  readonly name: string;
+  /** That of the program which applied it; absent if it was one that did not write it down. */
+  readonly version?: string | null;
+}
+
+/** Throws a StoreError that names the version to use if a database has migrations that this program cannot use. */
+export function refuseNewer(unknown: readonly AppliedStep[], [what, advice]: readonly [string, string]): void {
+  const last = [...unknown].sort((a, b) => (a.name < b.name ? -1 : 1)).at(-1);
+  if (last === undefined) return;
+  const version = typeof last.version === "string" ? `${last.version} or newer; ` : "";
+  throw new StoreError(
+    `${what} was made by a newer version of Sallyport (${version}it has migration ${last.name}). ${advice}`,
+  );
 }

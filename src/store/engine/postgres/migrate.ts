@@ -3,7 +3,8 @@
 // of two versions run side by side: a newer schema is accepted if its steps say so, and a step that a live node could not
 // use is not applied.
 
-import { MIGRATIONS, type Migration } from "../migrate.ts";
+import { VERSION } from "../../../base/version.ts";
+import { type AppliedStep, MIGRATIONS, type Migration, refuseNewer } from "../migrate.ts";
 import { StoreError } from "../store-error.ts";
 import { postgresStatements } from "./ddl.ts";
 import { OWN_STEPS } from "./own-steps.ts";
@@ -49,15 +50,16 @@ export async function migratePostgres(pool: Pool, options: MigrateOptions): Prom
       'CREATE TABLE IF NOT EXISTS _migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)',
       [],
     );
-    await query('ALTER TABLE _migrations ADD COLUMN IF NOT EXISTS usable_from TEXT COLLATE "C"', []);
+    for (const column of ['usable_from TEXT COLLATE "C"', "version TEXT"])
+      await query(`ALTER TABLE _migrations ADD COLUMN IF NOT EXISTS ${column}`, []);
     // Read again under the lock, since another program may have applied them meanwhile.
     const missing = missingOf(await appliedSteps(query), steps);
     await requireUsable(query, missing, node);
     for (const step of missing) {
       for (const text of statementsOf(step)) await query(text, []);
       const { name, usableFrom = null } = step;
-      await query("INSERT INTO _migrations (name, applied_at, usable_from) VALUES ($1, $2, $3)", [
-        ...[name, nowMs, usableFrom],
+      await query("INSERT INTO _migrations (name, applied_at, usable_from, version) VALUES ($1, $2, $3, $4)", [
+        ...[name, nowMs, usableFrom, VERSION],
       ]);
     }
     return missing.map(({ name }) => name);
@@ -70,12 +72,23 @@ function statementsOf(step: Migration): string[] {
   return postgresStatements(step, step.name <= BASE);
 }
 
-/** The migrations that the database has: name and `usableFrom`. */
-async function appliedSteps(query: Query): Promise<ReadonlyMap<unknown, unknown>> {
-  if (!(await hasTable(query, "_migrations"))) return new Map();
-  // Older versions made the table without this column.
-  const { values } = await query("SELECT name, to_jsonb(m) ->> 'usable_from' FROM _migrations m", []);
-  return new Map(values.map(([name, usableFrom]) => [name, usableFrom]));
+/** A migration of a database whose nodes may have two versions. */
+interface SharedStep extends AppliedStep {
+  readonly usableFrom: unknown;
+}
+
+async function appliedSteps(query: Query): Promise<readonly SharedStep[]> {
+  if (!(await hasTable(query, "_migrations"))) return [];
+  // Older versions made the table without these columns.
+  const { values } = await query(
+    "SELECT name, to_jsonb(m) ->> 'usable_from', to_jsonb(m) ->> 'version' FROM _migrations m",
+    [],
+  );
+  return values.map(([name, usableFrom, version]) => ({
+    name: String(name),
+    usableFrom,
+    version: version as string | null,
+  }));
 }
 
 async function hasTable(query: Query, name: string): Promise<boolean> {
@@ -83,14 +96,13 @@ async function hasTable(query: Query, name: string): Promise<boolean> {
   return values[0]?.[0] === true;
 }
 
-function missingOf(done: ReadonlyMap<unknown, unknown>, steps: readonly Migration[]): Migration[] {
-  const names = new Set<unknown>(steps.map(({ name }) => name));
-  for (const [name, usableFrom] of done) {
-    if (!names.has(name) && !names.has(usableFrom))
-      throw new StoreError(
-        `The database of database.url was made by a newer version of Sallyport (it has migration ${name}). Upgrade this node.`,
-      );
-  }
+function missingOf(applied: readonly SharedStep[], steps: readonly Migration[]): Migration[] {
+  const known = new Set<unknown>(steps.map(({ name }) => name));
+  refuseNewer(
+    applied.filter(({ name, usableFrom }) => !known.has(name) && !known.has(usableFrom)),
+    ["The database of database.url", "Upgrade this node."],
+  );
+  const done = new Set(applied.map(({ name }) => name));
   return steps.filter(({ name }) => !done.has(name));
 }
 
