@@ -62,6 +62,8 @@ export interface PoolOptions<Input> {
   readonly size: number;
   /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
+  /** A thread is replaced after this many tasks. */
+  readonly tasksMax?: number;
   /** Maximum number of tasks that wait for a thread. One account may have half of them. */
   readonly queueMax?: number;
   /**
@@ -73,7 +75,7 @@ export interface PoolOptions<Input> {
 }
 
 const QUEUE_MAX = 1000;
-/** A thread is replaced after this many tasks, which frees memory that a long-lived heap does not return. */
+/** Replacing a thread frees memory that a long-lived heap does not return. */
 const TASKS_PER_THREAD_MAX = 500;
 /**
  * How long a thread may be idle by default. A new thread takes a tenth of a second to start, and does not have the optimised code
@@ -218,7 +220,8 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     if (task !== undefined) this.#waiting.done(task);
     clearTimeout(thread.timer);
     thread.done++;
-    if (("kill" in outcome && outcome.kill) || thread.done >= TASKS_PER_THREAD_MAX) this.#retire(thread);
+    if (("kill" in outcome && outcome.kill) || thread.done >= (this.#options.tasksMax ?? TASKS_PER_THREAD_MAX))
+      this.#retire(thread);
     else thread.idle = limit(this.#options.idleMs ?? IDLE_MS, () => this.#retire(thread));
     if ("output" in outcome) task?.resolve(outcome.output);
     else task?.reject(outcome.error);

@@ -7,7 +7,10 @@ type Task = { what: string; value?: number };
 let started = 0;
 let pool: WorkerPool<Task, number>;
 let ended: Promise<unknown>;
-const open = (size: number, limits: { queueMax?: number; weightMax?: number; idleMs?: number } = {}) => {
+const open = (
+  size: number,
+  limits: { queueMax?: number; weightMax?: number; idleMs?: number; tasksMax?: number } = {},
+) => {
   started = 0;
   const start = () => {
     started++;
@@ -135,6 +138,12 @@ test("a thread that has had nothing to do for a while ends, and the next task ge
   await ended;
   expect(await pool.run({ what: "echo", value: 2 }, TIME)).toBe(2);
   expect(started).toBe(2);
+});
+
+test("a thread is replaced after as many tasks as it is allowed", async () => {
+  open(1, { tasksMax: 2 });
+  for (const value of [1, 2, 3, 4, 5]) expect(await pool.run({ what: "echo", value }, TIME)).toBe(value);
+  expect(started).toBe(3);
 });
 
 test("closing fails the remaining tasks", async () => {

@@ -36,6 +36,11 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 /** The limit of memory for the pages of jobs. The largest pages take some hundred megabytes. */
 const JOBS_MEMORY_MAX = 1024 * 1024 * 1024;
+/**
+ * How many tasks a thread for jobs does. A new thread compiles all code again, which takes as long as two hundred pages, and the
+ * memory of its process is limited in any case.
+ */
+const TASKS_PER_JOBS_THREAD = 5000;
 
 const threadsProcess = lazily(() => {
   const {
@@ -49,8 +54,9 @@ type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLin
 
 /** Creates a converter with up to `threads` threads for callers that wait, and half as many for jobs, in a process of their own. */
 export function createConverter(threads: number): Converter {
-  const open = (size: number, start: (path: string, url: URL) => PoolThread): Pool =>
+  const open = (size: number, start: (path: string, url: URL) => PoolThread, tasksMax?: number): Pool =>
     createPool({
+      ...(tasksMax === undefined ? {} : { tasksMax }),
       start: () => start("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
       size,
       weigh: weightOf,
@@ -62,7 +68,7 @@ export function createConverter(threads: number): Converter {
     return process.start(path, url);
   };
   const prompt = open(threads, startThread);
-  const patient = open(Math.ceil(threads / 2), startForJobs);
+  const patient = open(Math.ceil(threads / 2), startForJobs, TASKS_PER_JOBS_THREAD);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
