@@ -32,22 +32,70 @@ const UNREADABLE = "[unreadable]";
 
 const NO_FIELDS: LogFields = {};
 
-/** A JSON line with its newline. */
-export function jsonLine(record: LogRecord, redact: Redact): string {
-  const message = quote(safeText(record.message, redact));
-  let line = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}","msg":${message}`;
+/** A member of the lines of requests: its quoted name, and its last text with how that is written. */
+interface KnownMember {
+  readonly begin: string;
+  readonly isSecret: boolean;
+  readonly isRequestId: boolean;
+  text: string;
+  written: string;
+}
+
+/**
+ * What the lines of one redactor have in common. Most values of a request's line are those of the request before: methods, routes,
+ * models, providers, accounts. They are looked through for secrets when they change; numbers hold none.
+ */
+export type KnownMembers = Map<string, KnownMember>;
+
+/** Above this number of names they come from data and are not kept. */
+const MEMBERS_MAX = 200;
+/** Longer texts are not kept. */
+const KEPT_CHARS_MAX = 200;
+
+/** A JSON line with its newline. `known`: kept from line to line as long as the redactor is the same. */
+export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers = new Map()): string {
+  const message = textMember(known, "msg", record.message, redact);
+  let line = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}",${message}`;
   const { fields = NO_FIELDS } = record;
   for (const name in fields) {
-    const value = safeValue(name, readMember(fields, name), redact);
-    if (value === undefined) continue;
-    const member = `,${quote(name)}:${jsonOf(value)}`;
-    if (line.length + member.length > LINE_CHARS_MAX) {
+    const value = readMember(fields, name);
+    const member =
+      typeof value === "string" ? textMember(known, name, value, redact) : otherMember(name, value, redact);
+    if (member === "") continue;
+    if (line.length + member.length >= LINE_CHARS_MAX) {
       line += ',"truncated":true';
       break;
     }
-    line += member;
+    line += `,${member}`;
   }
-  return `${escapeRest(line)}}\n`;
+  return `${line}}\n`;
+}
+
+/** `"name":"text"`, without secrets. */
+function textMember(known: KnownMembers, name: string, text: string, redact: Redact): string {
+  let member = known.get(name);
+  if (member === undefined) {
+    const isRequestId = name === "request_id" || name === "requestId";
+    // The message is no field.
+    const isSecret = name !== "msg" && isSecretName(name);
+    member = { begin: `${quote(name)}:`, isSecret, isRequestId, text: "", written: '""' };
+    if (known.size < MEMBERS_MAX) known.set(name, member);
+  }
+  if (member.isSecret) return `${member.begin}"${REDACTED}"`;
+  if (member.text === text) return member.begin + member.written;
+  const written = quote(safeText(member.isRequestId ? text.slice(0, REQUEST_ID_CHARS_MAX) : text, redact));
+  if (text.length <= KEPT_CHARS_MAX) {
+    member.text = text;
+    member.written = written;
+  }
+  return member.begin + written;
+}
+
+/** The same of a value that is no text; empty if there is nothing to write. */
+function otherMember(name: string, value: unknown, redact: Redact): string {
+  const safe = safeValue(name, value, redact);
+  if (safe === undefined) return "";
+  return `${quote(name)}:${typeof safe === "number" ? String(safe) : escapeRest(JSON.stringify(safe))}`;
 }
 
 const COLOURS: Readonly<Record<LogLevel, string>> = { debug: "90", info: "32", warn: "33", error: "31" };
@@ -177,12 +225,7 @@ function safeText(text: string, redact: Redact): string {
 // costs a fraction of JSON serialisation.
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
-
-const jsonOf = (value: unknown): string => {
-  if (typeof value === "string") return quote(value);
-  return typeof value === "number" ? String(value) : JSON.stringify(value);
-};
+const quote = (text: string): string => (PLAIN.test(text) ? `"${text}"` : escapeRest(JSON.stringify(text)));
 
 /** Control characters without quotes: for unquoted text. */
 const bare = (text: string): string => escapeRest(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));

@@ -2,7 +2,7 @@
 // costs the request a few microseconds; warnings and errors are written immediately.
 
 import type { Clock } from "../base/clock.ts";
-import { jsonLine, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
+import { jsonLine, type KnownMembers, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
 import { makeRedactor } from "./redact.ts";
 
 /** The logger's interface for the rest of the program. Fields named as secrets are hidden; an Error is written with its stack. */
@@ -44,6 +44,7 @@ const GATHER_CHARS_MAX = 64 * 1024;
 export function createLogger(options: LoggerOptions): Logger {
   let rank = RANK[options.level];
   let redact = makeRedactor(options.secrets);
+  const known: KnownMembers = new Map();
   let gathered = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -61,7 +62,7 @@ export function createLogger(options: LoggerOptions): Logger {
     const record = { timeMs: options.clock.now(), level, message, fields };
     gathered +=
       options.format === "json"
-        ? jsonLine(record, redact)
+        ? jsonLine(record, redact, known)
         : prettyLine(record, redact, { colour: options.colour ?? false });
     if (RANK[level] >= RANK.warn || gathered.length >= GATHER_CHARS_MAX) hand();
     else if (timer === undefined) {
@@ -89,6 +90,7 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     setSecrets: (secrets) => {
       redact = makeRedactor(secrets);
+      known.clear();
     },
   };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createLogger, type LoggerOptions, logFormat } from "../../src/telemetry/log.ts";
+import { readFiles } from "../architecture/source.ts";
 import { anyText } from "../support/any-text.ts";
 import { cpuMs } from "../support/real-time.ts";
 
@@ -262,13 +264,47 @@ describe("secrets", () => {
     });
   });
 
+  test("in any field of a request's line are hidden, whatever the lines before held", async () => {
+    const files = [...(await readFiles(join(import.meta.dir, "../.."), ["src"])).values()];
+    const named = files.flatMap((code) => [...code.matchAll(/\blog\["(\w+)"\] =/g)].map(([, name]) => name!));
+    const names = new Set(["request_id", "method", "path", "status", "ms", "upstream_model", "fallbacks", ...named]);
+    expect(names.size).toBeGreaterThan(20);
+    const configured = "correct-horse-battery";
+    const { log, text } = capture({ secrets: [configured] });
+    const secrets = [configured, `sk-${"s".repeat(24)}`, `Bearer ${"b".repeat(24)}`, `eyJ${"e".repeat(24)}`];
+    const record = (value: unknown) => Object.fromEntries([...names].map((name) => [name, value]));
+    const texts = secrets.flatMap((secret) => [
+      "plain",
+      secret,
+      `before ${secret}`,
+      secret,
+      `${"x".repeat(300)} ${secret}`,
+    ]);
+    for (const value of texts.flatMap((one) => [one, { [one]: [one] }, 1])) log.request(record(value));
+    const out = await text();
+    for (const secret of secrets) expect(out).not.toContain(secret.slice(-12));
+    const whole = lines(out).filter((line) => !("truncated" in line));
+    expect(whole.length).toBeGreaterThan(20);
+    for (const line of whole) expect(Object.keys(line)).toEqual(["time", "level", "msg", ...names]);
+    // What follows a secret in the same field is written.
+    expect(lines(out)[3]).toMatchObject({ model: "[redacted]" });
+    log.request(record("plain again"));
+    expect(lines(await text()).at(-1)).toMatchObject(record("plain again"));
+  });
+
   test("that are replaced are hidden from then on", async () => {
     const { log, text } = capture();
     log.setSecrets(["first-secret"]);
     log.info("first-secret");
+    log.info("second-secret", { note: "second-secret" });
     log.setSecrets(["second-secret"]);
-    log.info("second-secret");
-    expect(lines(await text()).map((line) => line["msg"])).toEqual(["[redacted]", "[redacted]"]);
+    log.info("second-secret", { note: "second-secret" });
+    const shown = lines(await text()).map(({ msg, note }) => [msg, note]);
+    expect(shown).toEqual([
+      ["[redacted]", undefined],
+      ["second-secret", "second-secret"],
+      ["[redacted]", "[redacted]"],
+    ]);
   });
 
   test("leave ordinary words alone", async () => {
