@@ -1,5 +1,5 @@
 // Parses a JSON text without its long lists of numbers: for vectors that are only passed on. Each list is checked against the
-// grammar of JSON, two characters in a step, and parsed as if it were `[0]`. This takes a third of the time of a whole parse,
+// grammar of JSON, four characters in a step, and parsed as if it were `[0]`. This takes a fifth of the time of a whole parse,
 // and finds the same errors.
 
 import { isAscii } from "node:buffer";
@@ -134,14 +134,51 @@ const tables = lazily(() => {
             ? ENDED_SECOND
             : STATES.indexOf(last);
   }
-  return { pairs, steps };
+  return { pairs, steps, ...quadsOf(pairs, steps) };
 });
+
+/** A step of four characters within which the list ends or breaks; it is then taken in pairs. */
+const CLOSER = 65_535;
+
+/**
+ * Steps of four characters. Pairs that lead from every state to the same one are of one class, so that the table of two classes
+ * stays small. `quads` holds the row of the next state, which the loop adds to a pair of classes.
+ */
+function quadsOf(pairs: Uint8Array, steps: Uint8Array) {
+  const next = (state: number, pair: number) => steps[state * (KINDS_COUNT * KINDS_COUNT) + pair] as number;
+  const columns = new Map<string, number>();
+  const members: number[] = [];
+  const classOf = new Uint8Array(KINDS_COUNT * KINDS_COUNT);
+  for (let pair = 0; pair < classOf.length; pair++) {
+    const column = STATES.map((_, state) => next(state, pair)).join();
+    if (!columns.has(column)) columns.set(column, members.push(pair) - 1);
+    classOf[pair] = columns.get(column) as number;
+  }
+  const count = members.length;
+  const quads = new Uint16Array(STATES_COUNT * count * count);
+  for (let at = 0; at < quads.length; at++) {
+    const pair = (index: number) => members[Math.floor(index) % count] as number;
+    const middle = next(Math.floor(at / (count * count)), pair(at / count));
+    const last = middle < STATES_COUNT ? next(middle, pair(at)) : middle;
+    quads[at] = last < STATES_COUNT ? last * count * count : CLOSER;
+  }
+  return { classes: pairs.map((pair) => classOf[pair] as number), count, quads };
+}
 
 /** The offset after the list of numbers whose first item may begin at `from`; -1 if it is not such a list. */
 function endOfNumbers(bytes: Uint8Array, from: number): number {
-  const { pairs, steps } = tables();
-  let state = 0;
-  for (let at = from; at < bytes.length; at += 2) {
+  const { pairs, steps, classes, count, quads } = tables();
+  let at = from;
+  let row = 0;
+  for (; at + 3 < bytes.length; at += 4) {
+    const first = classes[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
+    const second = classes[((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)] as number;
+    const next = quads[row + first * count + second] as number;
+    if (next === CLOSER) break;
+    row = next;
+  }
+  let state = row / (count * count);
+  for (; at < bytes.length; at += 2) {
     // Past the end there is nothing, which is no part of a list.
     const pair = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
     state = steps[state * (KINDS_COUNT * KINDS_COUNT) + pair] as number;
