@@ -2,7 +2,7 @@
 // headline, the captions of images amid kept text, and the notes to which kept text refers.
 
 import { percentDecoded } from "../../base/percent.ts";
-import { closest, elementsOf, type PageElement } from "../dom/node.ts";
+import { closest, elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
 import { headingLevel, isInFrame, type JudgedPage, shareOfKept } from "./judged.ts";
@@ -155,13 +155,20 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
 
 /** The blocks of what can be chosen of the product of a page, with their labels. */
 function choicesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
-  const found = blocks.filter(({ element }) => isChoices(element) || element.children.some(isChoices));
+  const found = blocks.filter(({ element }) => isChoices(element) || hasChoices(element));
   // Listings offer the choices of every product.
   if (found.length === 0 || found.length > CHOICES_MAX || headlineOf(document, blocks).length === 0) return [];
   return found.flatMap((block) => {
     const label = blocks[block.index - 1];
     return label?.element.tag === "label" ? [label, block] : [block];
   });
+}
+
+/** Whether a child is one, without a list of the children for every block. */
+function hasChoices({ firstChild }: PageElement): boolean {
+  for (let child = firstChild; child !== null; child = child.nextSibling)
+    if (child instanceof PageElement && isChoices(child)) return true;
+  return false;
 }
 
 /** Whether the block is in one of several similar parts that each have a price and do not contain the headline. */

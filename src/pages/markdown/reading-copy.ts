@@ -9,7 +9,11 @@ import { escapeMarkdown, startsLikeBlock } from "./escape.ts";
 const NAMES =
   "area base br col command embed hr img input keygen link meta param source track wbr " +
   "a table thead tbody tfoot th td iframe script audio video";
-const BITS: ReadonlyMap<string, number> = new Map(NAMES.split(" ").map((name, at) => [name, 1 << at]));
+/** By both spellings, since Turndown asks in capitals for each name at each blank element. */
+const BITS: ReadonlyMap<string, number> = new Map(
+  NAMES.split(" ").flatMap((name, at) => [name, name.toUpperCase()].map((spelled) => [spelled, 1 << at] as const)),
+);
+const NONE: PageElement[] = [];
 
 /** Copies a tree for Turndown, which then owns the copy. Nothing may be added to the copy; removals keep it correct. */
 export function readingCopy(root: PageElement): PageElement {
@@ -26,15 +30,22 @@ export function readingCopy(root: PageElement): PageElement {
 class ReadingElement extends PageElement {
   /** One bit for each of the names that occur among the descendants. */
   held = 0;
+  #nodeName: string | undefined;
 
   /** Turndown copies its input before changing it. This tree already is a copy. */
   override cloneNode(): PageElement {
     return this;
   }
 
+  /** Turndown compares it with every name that it knows. */
+  override get nodeName(): string {
+    this.#nodeName ??= super.nodeName;
+    return this.#nodeName;
+  }
+
   override getElementsByTagName(name: string): PageElement[] {
-    const bit = BITS.get(name.toLowerCase());
-    return bit !== undefined && (this.held & bit) === 0 ? [] : super.getElementsByTagName(name);
+    const bit = BITS.get(name);
+    return bit !== undefined && (this.held & bit) === 0 ? NONE : super.getElementsByTagName(name);
   }
 }
 
