@@ -10,7 +10,7 @@ import type { createCallers } from "../gateway/admission/callers.ts";
 import type { AttemptDeps } from "../gateway/calls/attempts.ts";
 import type { GatewayDeps } from "../gateway/centre/deps.ts";
 import { createGateway } from "../gateway/centre/pipeline.ts";
-import { createCompact } from "../gateway/endpoints/compact.ts";
+import type { CompactDeps } from "../gateway/endpoints/compact.ts";
 import { createOwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
 import { COUNTED_MESSAGES, createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
 import { createCountingAllowance } from "../gateway/endpoints/counting/counting-allowance.ts";
@@ -134,7 +134,7 @@ export function createChat(deps: ChatDeps) {
         authenticate,
       },
       files: { store: files, claim: storage.claim, authenticate },
-      compact: createCompact({ ...counting, settings: () => config().compaction }),
+      compact: compactWith({ ...counting, settings: () => config().compaction }),
       passthrough: passthroughWith(passthroughDeps(deps, pipeline)),
       modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) }),
       ...countersOf(counting),
@@ -198,6 +198,15 @@ function passthroughWith(deps: PassthroughDeps): (request: Request) => Promise<R
   const handler = lazily(async () => {
     const { createPassthrough } = await import("../gateway/endpoints/passthrough/passthrough.ts");
     return createPassthrough(deps);
+  });
+  return async (request) => (await handler())(request);
+}
+
+/** Few clients have records made, so the code for it is loaded by the first one. */
+function compactWith(deps: CompactDeps): (request: Request) => Promise<Response> {
+  const handler = lazily(async () => {
+    const { createCompact } = await import("../gateway/endpoints/compact.ts");
+    return createCompact(deps);
   });
   return async (request) => (await handler())(request);
 }

@@ -2,6 +2,7 @@
 // id unique in the answer. The legal order is defined in grammar.ts. Raw values are kept beside the unified ones.
 
 import type { AnswerFault } from "./answer-fault.ts";
+import type { MediaSource } from "./request.ts";
 import type { Citation, ServerToolCall, ServerToolOutput } from "./server-tools.ts";
 
 /** Token counts. Absent means that the upstream did not report it, which differs from zero. */
@@ -133,6 +134,16 @@ export interface ToolEnd {
   id: string;
 }
 
+/** A picture that the model drew; complete, not streamed. */
+export interface ImageEvent {
+  type: "image";
+  choice: number;
+  source: Exclude<MediaSource, { kind: "file" }>;
+  /** The block as a protocol sent it, for clients of the same one; it may have members that only this protocol has. */
+  origin?: string;
+  value?: Readonly<Record<string, unknown>>;
+}
+
 /** A block that only one protocol has (server tool use and results …); complete, not streamed. */
 export interface OpaqueEvent {
   type: "opaque";
@@ -203,6 +214,7 @@ export type ChatEvent =
   | ToolStart
   | ToolDelta
   | ToolEnd
+  | ImageEvent
   | OpaqueEvent
   | ServerToolStart
   | ServerToolEnd

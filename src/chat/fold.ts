@@ -90,6 +90,11 @@ export class Folder {
       case "opaque":
         this.#choice(event.choice).blocks.push({ type: "opaque", origin: event.origin, value: event.value });
         break;
+      case "image": {
+        const { choice, ...block } = event;
+        this.#choice(choice).blocks.push(block);
+        break;
+      }
       case "citation":
       case "server-tool-start":
       case "server-tool-end":

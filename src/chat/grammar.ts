@@ -33,7 +33,7 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
       for (const [id, block] of open) if (block.choice === event.choice) say(`block ${id} is still open`);
       return;
     }
-    if (event.type === "opaque") return;
+    if (event.type === "opaque" || event.type === "image") return;
     if (event.type === "server-tool-result") {
       if (!called.delete(event.id)) say(`call ${event.id} has not ended, or has its result`);
       return;

@@ -1,6 +1,6 @@
 // A whole answer: the result of `fold`.
 
-import type { FinishReason, Usage } from "./event.ts";
+import type { FinishReason, ImageEvent, Usage } from "./event.ts";
 import type { Citation, ServerToolBlock } from "./server-tools.ts";
 
 /** One finished block of an answer. */
@@ -35,6 +35,7 @@ export type ResultBlock =
       origin?: string;
       itemId?: string;
     }
+  | Omit<ImageEvent, "choice">
   | { type: "opaque"; origin: string; value: Readonly<Record<string, unknown>> }
   | ServerToolBlock
   /** The place at which the result of the call came. */

@@ -181,7 +181,7 @@ export class ToldUsage {
 
 /** Whether an event holds something that the model wrote. */
 export function isOutput({ type }: ChatEvent): boolean {
-  return type.endsWith("-delta") || type === "tool-start" || type === "opaque";
+  return type.endsWith("-delta") || type === "tool-start" || type === "opaque" || type === "image";
 }
 
 function partOf(whole: number, value: unknown): number | undefined {

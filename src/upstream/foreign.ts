@@ -27,6 +27,8 @@ export interface Places {
   cacheMarkers: "everywhere" | "input" | "nowhere";
   /** Plain-text documents with a title, and notes on any document. */
   documents: boolean;
+  /** Pictures in the turns of the model. Elsewhere they are shown to the model in the user's next turn. */
+  pictures: boolean;
 }
 
 /** A part that the upstream's protocol cannot express. */
@@ -83,11 +85,33 @@ export function inOwnFormat(
     // An assistant turn without other content is left out.
     if (own === message || own.content.length > 0) messages.push(own);
   });
+  if (!places.pictures && movePictures(messages)) changed = true;
   const [first] = gone;
   if (first !== undefined && !messages.some(({ role }) => role !== "system")) {
     throw new ForeignPiece(first.value);
   }
   return changed ? { ...chat, messages } : chat;
+}
+
+/** Moves pictures that the model drew to the user's next turn. Returns whether there were any. */
+function movePictures(messages: ChatMessage[]): boolean {
+  let moved = false;
+  let pictures: ImagePart[] = [];
+  for (let at = 0; at < messages.length; at++) {
+    const message = messages[at] as ChatMessage;
+    if (message.role === "assistant" && message.content.some(({ type }) => type === "image")) {
+      moved = true;
+      for (const part of message.content) if (part.type === "image") pictures.push(part);
+      const content = message.content.filter(({ type }) => type !== "image");
+      if (content.length > 0) messages[at] = { ...message, content };
+      else messages.splice(at--, 1);
+    } else if (message.role === "user" && pictures.length > 0) {
+      messages[at] = { ...message, content: [...pictures, ...message.content] };
+      pictures = [];
+    }
+  }
+  if (pictures.length > 0) messages.push({ role: "user", content: pictures });
+  return moved;
 }
 
 interface Losses {
@@ -149,6 +173,8 @@ function messageInOwnWords(
   }
   const content = message.content.flatMap((part) => {
     if (part.type !== "opaque" || part.origin === dialect) return [part];
+    const picture = imageOf(part.value);
+    if (picture !== undefined) return [picture];
     if (!STANDS_FOR_HISTORY.has(part.value["type"])) return drop(part);
     const own = saidBy(part);
     if (own === undefined) throw new ForeignPiece(part.value);
@@ -248,6 +274,10 @@ function gather(value: unknown, texts: string[], images: ImagePart[], depth = 0)
 function imageOf(piece: Readonly<Record<string, unknown>>): ImagePart | undefined {
   const url = piece["image_url"];
   if (typeof url === "string") return { type: "image", source: { kind: "url", url } };
+  if (piece["type"] === "image_generation_call" && typeof piece["result"] === "string") {
+    const { output_format: format = "png", result } = piece;
+    return { type: "image", source: { kind: "base64", mediaType: `image/${String(format)}`, data: result } };
+  }
   const isScreenshot = piece["type"] === "computer_screenshot" || piece["type"] === "input_image";
   if (!isScreenshot && piece["type"] !== "image") return undefined;
   const source = (isScreenshot ? piece : piece["source"]) as Readonly<Record<string, unknown>> | null | undefined;

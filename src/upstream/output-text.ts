@@ -27,7 +27,7 @@ export class OutputText {
   /** Adds an event of the answer, unless it is a delta, whose text is added on its own. */
   addEvent(event: ChatEvent): void {
     if (event.type === "tool-start") this.add(event.name);
-    else if (event.type === "opaque" && isPicture(event.value)) this.addPictures(1);
+    else if (event.type === "image" || (event.type === "opaque" && isPicture(event.value))) this.addPictures(1);
   }
 
   addPictures(count: number): void {

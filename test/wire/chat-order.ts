@@ -49,11 +49,9 @@ function take(choice: Choice, delta: Json, check: (holds: boolean, what: string)
     if (typeof delta[key] !== "string" || (key === "content" && delta[key] === "")) continue;
     choice.message[key] = `${choice.message[key] ?? ""}${delta[key]}`;
   }
-  if (delta["annotations"] !== undefined) {
-    choice.message["annotations"] = [
-      ...((choice.message["annotations"] as unknown[]) ?? []),
-      ...(delta["annotations"] as unknown[]),
-    ];
+  for (const name of ["annotations", "images"]) {
+    if (delta[name] === undefined) continue;
+    choice.message[name] = [...((choice.message[name] as unknown[]) ?? []), ...(delta[name] as unknown[])];
   }
   for (const call of (delta["tool_calls"] ?? []) as Json[]) {
     const index = call["index"] as number;

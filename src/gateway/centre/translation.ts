@@ -170,6 +170,7 @@ export class Translation implements FrameRelay {
         this.#output.add(event.text);
         break;
       case "opaque":
+      case "image":
         this.#output.addEvent(event);
         this.#choices.add(event.choice);
         break;

@@ -206,6 +206,8 @@ function assistantOf(fields: check.Fields, path: string): AssistantContent[] {
     out.push(...contentOf(content, check.at(path, "content"), assistantPartOf));
   const refusal = check.maybe(fields, "refusal", check.expectString, path);
   if (refusal !== undefined && refusal !== "") out.push({ type: "refusal", text: refusal });
+  // Pictures of an earlier answer, as OpenRouter's clients send them back.
+  out.push(...(check.maybe(fields, "images", check.expectListOf(pictureOf), path) ?? []));
   const calls = check.maybe(fields, "tool_calls", check.expectListOf(toolCallOf), path) ?? [];
   out.push(...calls);
   const legacy = check.maybe(fields, "function_call", check.expectFields, path);
@@ -225,6 +227,11 @@ const assistantPartOf: check.Check<AssistantContent> = (value, path) => {
   if (type === "text") return textPartOf(value, path);
   if (type === "refusal") return { type: "refusal", text: check.need(fields, "refusal", check.expectString, path) };
   return { type: "opaque", origin: CHAT_ORIGIN, value: fields } satisfies OpaquePart;
+};
+
+const pictureOf: check.Check<ImagePart> = (value, path) => {
+  const fields = check.expectFields(value, path);
+  return imageOf(fields["image_url"], check.at(path, "image_url"));
 };
 
 const toolCallOf: check.Check<ToolCallPart> = (value, path) => {

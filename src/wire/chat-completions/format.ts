@@ -2,7 +2,7 @@
 
 import { ERRORS } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
+import type { ChatEvent, FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import type { Citation } from "../../chat/server-tools.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
@@ -76,6 +76,7 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
   const logprobs: unknown[] = [];
   const refused: unknown[] = [];
   const annotations: unknown[] = [];
+  const images: Json[] = [];
   let refusal: string | null = null;
   for (const block of choice.blocks) {
     if (block.type === "text") {
@@ -89,7 +90,8 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
       thoughts.push(text);
       const detail = detailOf({ seals: block, source, text, summary: block.text === "", index: details.length });
       if (detail !== undefined) details.push(detail);
-    } else if (block.type === "tool-call") {
+    } else if (block.type === "image") images.push(imageOf(block, images.length));
+    else if (block.type === "tool-call") {
       calls.push(
         block.kind === "custom"
           ? { id: block.callId, type: "custom", custom: { name: block.name, input: block.arguments } }
@@ -116,6 +118,7 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
       ...(details.length > 0 ? { reasoning_details: details } : {}),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
       ...(annotations.length > 0 ? { annotations } : {}),
+      ...(images.length > 0 ? { images } : {}),
     },
     logprobs:
       logprobs.length + refused.length === 0
@@ -123,6 +126,12 @@ function encodeChoice(choice: ResultChoice, source: Source | undefined): Json {
         : { content: logprobs.length > 0 ? logprobs : null, refusal: refused.length > 0 ? refused : null },
     finish_reason: finishOf(choice.reason, calls.length > 0),
   };
+}
+
+/** A picture as OpenRouter's clients read it; OpenAI's format has none. */
+function imageOf({ source }: Pick<ImageEvent, "source">, index: number): Json {
+  const url = source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
+  return { type: "image_url", image_url: { url }, index };
 }
 
 /** Citations of pages, the only annotations of this format. The Responses API has the same ones in a flat form. */
@@ -179,6 +188,7 @@ interface Line {
   thought: string;
   raw: boolean;
   details: number;
+  images: number;
 }
 
 class ChatWriter implements EventWriter {
@@ -238,6 +248,10 @@ class ChatWriter implements EventWriter {
         if (detail === undefined) return opening;
         line.details++;
         return opening + this.#chunk(event.choice, { reasoning_details: [detail] });
+      }
+      case "image": {
+        const { opening, line } = this.#line(event.choice);
+        return opening + this.#chunk(event.choice, { images: [imageOf(event, line.images++)] });
       }
       case "text-end": {
         const annotations = annotationsOf(event.annotations);
@@ -305,6 +319,7 @@ class ChatWriter implements EventWriter {
       thought: "",
       raw: false,
       details: 0,
+      images: 0,
     };
     this.#lines.set(choice, line);
     return { opening: this.#chunk(choice, { role: "assistant", content: "" }), line };

@@ -31,8 +31,9 @@ const CHAT: ObjectShape = {
     },
     messages: {
       reads:
-        "role name tool_call_id tool_calls function_call refusal reasoning reasoning_content reasoning_details cache_control",
+        "role name tool_call_id tool_calls function_call refusal reasoning reasoning_content reasoning_details images cache_control",
       holds: {
+        images: { reads: "type index", holds: { image_url: { reads: "url detail" } } },
         content: {
           kinds: {
             text: CHAT_TEXT,

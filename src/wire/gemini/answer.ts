@@ -4,7 +4,7 @@
 import { ERRORS, type ErrorBody } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
 import { lazily } from "../../base/lazily.ts";
-import type { ChatEvent, FinishReason } from "../../chat/event.ts";
+import type { ChatEvent, FinishReason, ImageEvent } from "../../chat/event.ts";
 import { geminiEnvelope, geminiUsageMetadata } from "../../chat/gemini-shapes.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { ServerToolKind } from "../../chat/server-tools.ts";
@@ -92,10 +92,19 @@ function partsOf(block: ResultBlock, exchange: AnswerContext): Json[] {
       return [callPart(block, exchange)];
     case "opaque":
       return block.origin === GEMINI_ORIGIN ? [{ ...block.value }] : [];
+    case "image":
+      return [picturePart(block)];
     case "server-tool":
     case "server-tool-result":
       return [];
   }
+}
+
+function picturePart({ source, origin, value }: Pick<ImageEvent, "source" | "origin" | "value">): Json {
+  if (origin === GEMINI_ORIGIN) return { ...value };
+  return source.kind === "url"
+    ? { fileData: { mimeType: "image/png", fileUri: source.url } }
+    : { inlineData: { mimeType: source.mediaType, data: source.data } };
 }
 
 /** The parts of reasoning. Clients that do not ask for thoughts get the signature alone, as from the provider. */
@@ -227,6 +236,8 @@ export class GeminiWriter implements EventWriter {
         return this.#callEnded(event.id);
       case "opaque":
         return event.origin === GEMINI_ORIGIN ? this.#part(event.choice, event.value) : "";
+      case "image":
+        return this.#part(event.choice, picturePart(event));
       case "server-tool-start":
         this.#grounded ??= { found: grounding()(), calls: new Map() };
         this.#grounded.calls.set(event.id, { kind: event.kind, input: {} });

@@ -13,6 +13,7 @@ import {
   citationsOf,
   endMembers,
   envelope,
+  imageBlock,
   type MessagesBlock,
   redactedOf,
   signatureOf,
@@ -84,6 +85,8 @@ function encodeBlock(block: ResultBlock, exchange: AnswerContext): MessagesBlock
       const call = { type: "tool_use", id: block.callId, name: block.name, input: inputOf(block) };
       return signature === undefined ? [call] : [{ type: "thinking", thinking: "", signature }, call];
     }
+    case "image":
+      return [imageBlock(block)];
     case "opaque":
       return block.origin === MESSAGES_ORIGIN ? [{ ...block.value }] : [];
     case "server-tool":

@@ -1,7 +1,7 @@
 // What whole and streamed answers of the messages format share: the envelope, stop reasons, usage, citations and signatures.
 
 import { isRecord } from "../../base/json-object.ts";
-import type { FinishReason, Usage } from "../../chat/event.ts";
+import type { FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
 import { given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
@@ -104,4 +104,13 @@ export function signatureOf(
 /** The `data` of a redacted block of this protocol; undefined for other blocks. */
 export function redactedOf(seals: Seals): string | undefined {
   return (seals.origin ?? MESSAGES_ORIGIN) === MESSAGES_ORIGIN ? seals.redacted : undefined;
+}
+
+/** A picture that the model drew. Anthropic's models draw none; this is how the format writes those of clients. */
+export function imageBlock({ source }: Pick<ImageEvent, "source">): MessagesBlock {
+  const given =
+    source.kind === "url"
+      ? { type: "url", url: source.url }
+      : { type: "base64", media_type: source.mediaType, data: source.data };
+  return { type: "image", source: given };
 }

@@ -7,6 +7,7 @@ import { lazily } from "../../base/lazily.ts";
 import type {
   ChatEvent,
   CitationEvent,
+  ImageEvent,
   OpaqueEvent,
   ReasoningDelta,
   ReasoningEnd,
@@ -30,6 +31,7 @@ import {
   citationsOf,
   endMembers,
   envelope,
+  imageBlock,
   type MessagesBlock,
   redactedOf,
   signatureOf,
@@ -47,6 +49,7 @@ type BlockEvent =
   | ToolStart
   | ToolDelta
   | ToolEnd
+  | ImageEvent
   | OpaqueEvent
   | ServerToolStart
   | ServerToolEnd
@@ -149,7 +152,7 @@ export class MessagesWriter implements EventWriter {
   }
 
   #blockOf(event: BlockEvent): string {
-    if (event.type === "opaque") return `opaque ${this.#opaqueCount++}`;
+    if (event.type === "opaque" || event.type === "image") return `whole ${this.#opaqueCount++}`;
     return event.type === "server-tool-result" ? `result ${event.id}` : event.id;
   }
 
@@ -213,6 +216,8 @@ export class MessagesWriter implements EventWriter {
         return this.#toolDelta(event);
       case "tool-end":
         return (this.#customTool ? `${this.#textPrefix}"\\"}"}}\n\n` : "") + this.#closeBlock();
+      case "image":
+        return this.#whole(imageBlock(event)) + this.#closeBlock();
       case "opaque":
         return (event.origin === MESSAGES_ORIGIN ? this.#whole(event.value) : "") + this.#closeBlock();
       case "server-tool-start":

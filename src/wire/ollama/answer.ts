@@ -28,14 +28,17 @@ interface Content {
   text: string;
   thinking: string;
   calls: Json[];
+  /** Pictures in base64, as clients send theirs. */
+  images?: string[];
 }
 
 function contentOf(choice: ResultChoice | undefined): Content {
-  const content: Content = { text: "", thinking: "", calls: [] };
+  const content: Content & { images: string[] } = { text: "", thinking: "", calls: [], images: [] };
   for (const block of choice?.blocks ?? []) {
     if (block.type === "text") content.text += block.text;
     else if (block.type === "reasoning") content.thinking += block.text || (block.summary ?? []).join("\n\n");
     else if (block.type === "tool-call") content.calls.push(callOf(block, content.calls.length));
+    else if (block.type === "image" && block.source.kind === "base64") content.images.push(block.source.data);
   }
   return content;
 }
@@ -53,10 +56,11 @@ function callOf({ callId, name, kind, arguments: text }: Call, index: number): J
   return { id: callId, function: { index, name, arguments: isRecord(given) ? given : { input: given } } };
 }
 
-function said(shape: Shape, { text, thinking, calls }: Content): Json {
+function said(shape: Shape, { text, thinking, calls, images = [] }: Content): Json {
   const more = {
     ...(thinking === "" ? {} : { thinking }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(images.length === 0 ? {} : { images }),
   };
   return shape === "chat" ? { message: { role: "assistant", content: text, ...more } } : { response: text, ...more };
 }
@@ -159,6 +163,12 @@ export class OllamaWriter implements EventWriter {
         if (call === undefined) return "";
         this.#promptMs ??= sinceMs(this.#exchange.startedMs);
         const content = { text: "", thinking: "", calls: [callOf(call, this.#calls++)] };
+        return `${this.#head}${JSON.stringify({ ...said(this.#shape, content), done: false }).slice(1)}\n`;
+      }
+      case "image": {
+        if (event.source.kind !== "base64") return "";
+        this.#promptMs ??= sinceMs(this.#exchange.startedMs);
+        const content = { text: "", thinking: "", calls: [], images: [event.source.data] };
         return `${this.#head}${JSON.stringify({ ...said(this.#shape, content), done: false }).slice(1)}\n`;
       }
       case "finish":

@@ -73,7 +73,8 @@ function readMessages(entries: readonly check.Fields[]): ChatMessage[] {
     } else if (role === "assistant") {
       const calls = readCalls(entry, path, () => `call_${count++}`);
       open.add(calls);
-      const content: AssistantContent[] = [...reasoningOf(entry, path), ...textOf(text), ...calls];
+      const pictures = imagesOf(entry, path);
+      const content: AssistantContent[] = [...reasoningOf(entry, path), ...textOf(text), ...pictures, ...calls];
       if (content.length > 0) messages.push({ role, content });
     } else {
       const part = readResult(entry, text, { path, open });

@@ -14,6 +14,7 @@ import {
   callItem,
   callSignatureItem,
   encryptedOf,
+  imageItem,
   incompleteReason,
   itemId,
   ResponseObject,
@@ -81,7 +82,9 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): 
       const { input, output: given } = block;
       const id = itemId("web_search_call", exchange, output.length);
       output.push(responsesTools().callItemOf(id, block, { input, output: given, body: exchange.body }));
-    } else if (block.type === "opaque") output.push({ ...block.value });
+    } else if (block.type === "image")
+      output.push(imageItem(block, itemId("image_generation_call", exchange, output.length)));
+    else if (block.type === "opaque") output.push({ ...block.value });
     else if (block.type === "reasoning") output.push(encodeReasoning(block, exchange, output.length));
     else pushCall(block, exchange, output);
   }

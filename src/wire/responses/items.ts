@@ -19,6 +19,7 @@ import type {
 import * as check from "../check.ts";
 import { readBreakpoint, readDataUrl, typedPart, typedResult } from "../media-parts.ts";
 import { type CarriedPart, callSeal, fromCarried, uncarry } from "../seal-envelopes.ts";
+import { responseOfItem } from "./references.ts";
 import { readTextOptions } from "./text-options.ts";
 import { RESPONSES_ORIGIN, readTools } from "./tools.ts";
 
@@ -135,9 +136,20 @@ function readUpdate(item: check.Fields, path: string, directions: Directions): v
  * to the assistant.
  */
 function readOther(item: check.Fields, type: string, turns: Turns): void {
+  const data = type === "image_generation_call" && isMade(item) ? item["result"] : undefined;
+  if (typeof data === "string") {
+    const { output_format: format = "png" } = item;
+    turns.assistant([{ type: "image", source: { kind: "base64", mediaType: `image/${String(format)}`, data } }]);
+    return;
+  }
   const part: OpaquePart = { type: "opaque", origin: RESPONSES_ORIGIN, value: item };
   if (type.endsWith("_output") || type.endsWith("_response")) turns.messages.push({ role: "user", content: [part] });
   else turns.assistant([part]);
+}
+
+/** Whether the gateway created the item, from an answer in another protocol. Providers do not know it. */
+function isMade({ id }: check.Fields): boolean {
+  return typeof id === "string" && responseOfItem(id) !== undefined;
 }
 
 function readMessage(item: check.Fields, path: string, turns: Turns): void {

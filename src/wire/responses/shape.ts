@@ -1,7 +1,7 @@
 // What whole and streamed answers of the responses format share: the response object, ids of items, usage, status and seals.
 
 import { isRecord } from "../../base/json-object.ts";
-import type { FinishReason, Usage } from "../../chat/event.ts";
+import type { FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
 import { type Fields, given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
@@ -98,6 +98,7 @@ const ID_PREFIXES = {
   function_call: "fc_",
   custom_tool_call: "ctc_",
   web_search_call: "ws_",
+  image_generation_call: "ig_",
 } as const;
 
 /** The types of items for which the gateway creates ids. */
@@ -164,4 +165,16 @@ export function textPart(
 ): ResponsesItem {
   if (refusal) return { type: "refusal", refusal: text };
   return { type: "output_text", annotations: more.annotations ?? [], logprobs: more.logprobs ?? [], text };
+}
+
+/** The item of a picture that the model drew. `id`: that of a picture from another protocol. */
+export function imageItem(
+  { source, origin, value }: Pick<ImageEvent, "source" | "origin" | "value">,
+  id: string,
+): ResponsesItem {
+  if (origin === RESPONSES_ORIGIN) return { ...value };
+  const item = { id, type: "image_generation_call", status: "completed" };
+  // The format has pictures by their content alone; few providers answer with an address.
+  if (source.kind === "url") return { ...item, result: null, url: source.url };
+  return { ...item, result: source.data, output_format: source.mediaType.replace(/^image\//, "") };
 }

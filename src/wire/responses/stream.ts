@@ -6,7 +6,6 @@ import type {
   ChatEvent,
   CitationEvent,
   FinishEvent,
-  OpaqueEvent,
   ReasoningDelta,
   ReasoningEnd,
   ReasoningStart,
@@ -30,6 +29,7 @@ import {
   callItem,
   callSignatureItem,
   encryptedOf,
+  imageItem,
   incompleteReason,
   itemId,
   type Progress,
@@ -124,7 +124,9 @@ export class ResponsesWriter implements EventWriter {
       case "tool-end":
         return this.#toolEnd(event);
       case "opaque":
-        return this.#opaque(event);
+        return event.origin === RESPONSES_ORIGIN ? this.#whole({ ...event.value }) : "";
+      case "image":
+        return this.#whole(imageItem(event, itemId("image_generation_call", this.#exchange, this.#output.length)));
       case "server-tool-start":
       case "server-tool-end":
       case "server-tool-result":
@@ -336,11 +338,11 @@ export class ResponsesWriter implements EventWriter {
     return (event.type === "server-tool-start" ? this.#settleMessage() : "") + this.#serverItems.write(event);
   }
 
-  #opaque(event: OpaqueEvent): string {
-    if (event.origin !== RESPONSES_ORIGIN) return "";
-    const item = { ...event.value };
+  /** Writes an item that is sent as a whole. */
+  #whole(item: ResponsesItem): string {
+    const before = this.#settleMessage();
     const index = this.#output.length;
-    return this.#settleMessage() + this.#add(item) + this.#done(index, item);
+    return before + this.#add(item) + this.#done(index, item);
   }
 
   #add(item: ResponsesItem): string {

@@ -7,7 +7,6 @@ import { admittingEndpoint, endpointsBehind, type ServedEndpoint } from "../../.
 import { SSE_HEADERS } from "../../../http/sse-response.ts";
 import { wantsSocket } from "../../../http/web-socket.ts";
 import type { ResponseStore } from "../../../store/work/responses.ts";
-import { replayResponse } from "../../../wire/responses/replay.ts";
 import { ENCRYPTED_REASONING, shownAnswer, shownItem } from "../../../wire/responses/stored.ts";
 import { gatewayText } from "../texts.ts";
 
@@ -32,6 +31,7 @@ export const STORED_RESPONSES: readonly ServedEndpoint<StoredResponsesDeps>[] = 
       const answer = shownAnswer(found.body, { encrypted: asksEncrypted(searchParams) });
       if (searchParams.get("stream") !== "true") return jsonAnswer(request, answer);
       const after = sequenceNumber(searchParams.get("starting_after"));
+      const { replayResponse } = await import("../../../wire/responses/replay.ts");
       return new Response(replayResponse(answer, after === undefined ? {} : { after }), { headers: SSE_HEADERS });
     },
   }),

@@ -228,6 +228,8 @@ function contentOf(block: ResultBlock, owns: ReadonlyMap<string, OwnCall>): Assi
     case "reasoning":
     case "opaque":
       return [block];
+    case "image":
+      return [{ type: "image", source: block.source }];
     case "tool-call": {
       const { itemId: _itemId, ...call } = block;
       return [{ ...call, callId: owns.get(block.callId)?.callId ?? block.callId }];

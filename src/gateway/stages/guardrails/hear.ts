@@ -87,6 +87,9 @@ class GuardedAnswer {
         return this.#end(event);
       case "opaque":
         return [{ ...event, value: this.#value(event.value) }];
+      case "image":
+        // The block may have a text beside the picture, such as the prompt from which it was drawn.
+        return [event.value === undefined ? event : { ...event, value: this.#value(event.value) }];
       // The gateway's tools stand above the guardrails.
       case "server-tool-start":
       case "server-tool-end":

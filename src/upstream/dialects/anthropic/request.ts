@@ -77,7 +77,7 @@ const WRITER = parameterWriter<AnthropicWriting>({
   // See caching.ts.
   carries: new Set(["prompt_cache_options"]),
 });
-const PLACES: Places = { names: false, detail: false, cacheMarkers: "everywhere", documents: true };
+const PLACES: Places = { names: false, detail: false, cacheMarkers: "everywhere", documents: true, pictures: false };
 
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {

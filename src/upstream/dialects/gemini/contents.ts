@@ -132,6 +132,8 @@ class PartWriter {
         return [{ text: "", thoughtSignature: part.signature }];
       case "tool-call":
         return [this.#call(part)];
+      case "image":
+        return [media(part.source, "image/jpeg")];
       case "opaque":
         return this.#opaque(part.origin, part.value);
       default:

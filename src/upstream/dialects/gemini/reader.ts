@@ -5,7 +5,7 @@ import { prefixedId } from "../../../base/ids.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
-import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
+import type { ChatEvent, FinishReason, ImageEvent, Usage } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
 import { reportedUsage, ToldUsage, tokenSum } from "../../../chat/usage.ts";
 import { GEMINI_ENDS } from "../../../vendors/google.ts";
@@ -140,7 +140,9 @@ export class GeminiReader implements EventReader {
     }
     if (text === undefined) {
       this.#close(choice, candidate, out);
-      if (Object.keys(part).length > 0) out.push({ type: "opaque", choice, origin: GEMINI, value: part });
+      const source = pictureOf(part);
+      if (source !== undefined) out.push({ type: "image", choice, source, origin: GEMINI, value: part });
+      else if (Object.keys(part).length > 0) out.push({ type: "opaque", choice, origin: GEMINI, value: part });
       return;
     }
     const kind = part["thought"] === true ? "reasoning" : "text";
@@ -207,6 +209,13 @@ export class GeminiReader implements EventReader {
     const { usage } = this.#told;
     out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
+}
+
+/** The picture in a part; undefined for other files, which no other protocol has. */
+function pictureOf(part: Loose): ImageEvent["source"] | undefined {
+  const { mimeType, data } = asRecord(part["inlineData"]);
+  if (typeof mimeType !== "string" || !mimeType.startsWith("image/") || typeof data !== "string") return undefined;
+  return { kind: "base64", mediaType: mimeType, data };
 }
 
 /** The events of a whole answer. */

@@ -57,7 +57,7 @@ const WRITER = parameterWriter<GeminiWriting>({
   },
   carries: new Set(),
 });
-const PLACES: Places = { names: false, detail: false, cacheMarkers: "nowhere", documents: false };
+const PLACES: Places = { names: false, detail: false, cacheMarkers: "nowhere", documents: false, pictures: true };
 
 /** Gemini answers 400 to other tool names (google-gemini/gemini-cli#2966). */
 export const GEMINI_NAMES: NameRules = { leadingLetter: true };

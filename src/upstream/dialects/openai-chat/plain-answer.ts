@@ -33,6 +33,7 @@ const OTHERS = [
   "annotations",
   "refusal",
   "tool_calls",
+  "images",
   "function_call",
 ];
 

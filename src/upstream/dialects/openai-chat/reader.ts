@@ -5,7 +5,7 @@ import { prefixedId } from "../../../base/ids.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
-import type { ChatEvent } from "../../../chat/event.ts";
+import type { ChatEvent, ImageEvent } from "../../../chat/event.ts";
 import { ToldUsage } from "../../../chat/usage.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
@@ -145,6 +145,7 @@ export class OpenaiChatReader implements EventReader {
     } else if (Array.isArray(content)) this.#parts(choice, content, out);
     else if (logprobs !== undefined && isSilent(choice, delta) && logprobs.length > 0)
       this.#text(choice, "", logprobs, out);
+    if (Array.isArray(delta["images"])) this.#pictures(choice, delta["images"], out);
     if (Array.isArray(delta["annotations"])) choice.annotations.push(...delta["annotations"]);
     if (typeof delta["refusal"] === "string" && delta["refusal"] !== "")
       this.#text(choice, delta["refusal"], undefined, out, true);
@@ -162,6 +163,16 @@ export class OpenaiChatReader implements EventReader {
       const thoughts = part["type"] === "thinking" && Array.isArray(part["thinking"]) ? part["thinking"] : [];
       for (const thought of thoughts)
         if (isRecord(thought) && typeof thought["text"] === "string") this.#reason(choice, thought["text"], out);
+    }
+  }
+
+  /** Reads pictures, which OpenRouter sends beside the content. */
+  #pictures(choice: Choice, images: readonly unknown[], out: ChatEvent[]): void {
+    this.#closeReasoning(choice, out);
+    this.#closeText(choice, out);
+    for (const image of images) {
+      const url = isRecord(image) && isRecord(image["image_url"]) ? image["image_url"]["url"] : undefined;
+      if (typeof url === "string") out.push({ type: "image", choice: choice.index, source: pictureSource(url) });
     }
   }
 
@@ -348,4 +359,11 @@ function asChunkChoice(choice: unknown, at: number): Json {
   // The calls of whole answers have no index, so their position is used.
   const tool_calls = calls.map((call, index) => (isRecord(call) ? { ...call, index } : call));
   return { index: index ?? at, delta: { ...delta, tool_calls }, logprobs, finish_reason, error };
+}
+
+/** A picture by its URL, which usually contains it. */
+function pictureSource(url: string): ImageEvent["source"] {
+  const comma = url.indexOf(",");
+  const mediaType = /^data:([^;,]{1,100});base64$/.exec(url.slice(0, Math.max(0, comma)).slice(0, 200))?.[1];
+  return mediaType === undefined ? { kind: "url", url } : { kind: "base64", mediaType, data: url.slice(comma + 1) };
 }

@@ -89,6 +89,7 @@ export function openaiChatRequest(given: ChatRequest, ctx: RequestContext): Upst
     detail: true,
     cacheMarkers: markedPlaces(form),
     documents: false,
+    pictures: false,
   };
   const chat = fitToQuirks(inOwnFormat(given, "openai-chat", places, dropped), ctx.quirks, form);
   const refused = refusedFor(ctx, chat.reasoning);

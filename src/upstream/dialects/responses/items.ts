@@ -200,6 +200,13 @@ class OtherItem implements OutputItem {
   delta(): void {}
   whole(): void {}
   end(item: Loose, sink: Sink): void {
+    const { type, result: data, output_format: format } = item;
+    if (type === "image_generation_call" && typeof data === "string" && data !== "") {
+      const mediaType = `image/${typeof format === "string" ? format : "png"}`;
+      const source = { kind: "base64" as const, mediaType, data };
+      sink.out.push({ type: "image", choice: 0, source, origin: RESPONSES, value: item });
+      return;
+    }
     sink.out.push({ type: "opaque", choice: 0, origin: RESPONSES, value: item });
   }
 }

@@ -73,7 +73,7 @@ const WRITER = parameterWriter<ResponsesWriting>({
     "moderation",
   ]),
 });
-const PLACES: Omit<Places, "cacheMarkers"> = { names: false, detail: true, documents: false };
+const PLACES: Omit<Places, "cacheMarkers"> = { names: false, detail: true, documents: false, pictures: false };
 const SERVICE_TIERS = new Set(["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]);
 
 /** Members that the gateway sets itself, so that they are not reported if the provider refuses them. */
