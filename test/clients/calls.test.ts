@@ -38,7 +38,29 @@ function missing(expected: unknown, found: unknown, place = "answer"): string[] 
   return Object.entries(expected).flatMap(([name, one]) => missing(one, object[name], `${place}.${name}`));
 }
 
+/** Sends a message over a WebSocket, and returns the last event of its answer. */
+function lastEvent({ path, headers, message }: ClientCall): Promise<unknown> {
+  const address = program.url.replace(/^http/, "ws") + path;
+  const options = { headers: { authorization: `Bearer ${program.key}`, ...headers } };
+  // The runtime takes headers, which the type of browsers has no place for.
+  const socket = new WebSocket(address, options as unknown as string[]);
+  return new Promise((resolve, reject) => {
+    socket.onopen = () => socket.send(JSON.stringify(message));
+    socket.onerror = () => reject(new Error(`${path}: the connection failed`));
+    socket.onmessage = ({ data }) => {
+      const event = JSON.parse(String(data)) as { type: string };
+      if (!/^(?:error|response\.(?:completed|failed|incomplete))$/.test(event.type)) return;
+      socket.close();
+      resolve(event);
+    };
+  });
+}
+
 test.each(CLIENT_CALLS.map((call) => [call.client, call.use, call] as const))("%s: %s", async (_c, _u, call) => {
+  if (call.message !== undefined) {
+    expect(missing(call.answer, await lastEvent(call))).toEqual([]);
+    return;
+  }
   const response = await send(call);
   expect([call.path, response.status]).toEqual([call.path, 200]);
   if (typeof call.answer === "string") expect(response.headers.get("content-type")).toStartWith(call.answer);

@@ -9,19 +9,22 @@ export interface ClientCall {
   readonly method: "GET" | "POST";
   readonly path: string;
   /** The header for the key; default `authorization`. */
-  readonly keyHeader?: "x-api-key" | "api-key";
+  readonly keyHeader?: "x-api-key" | "api-key" | "x-goog-api-key";
   readonly headers?: Readonly<Record<string, string>>;
   /** The JSON body. */
   readonly body?: Readonly<Record<string, unknown>>;
   /** Or a form with fields and one file. */
   readonly form?: Readonly<Record<string, string>>;
   readonly file?: readonly [name: string, content: string];
+  /** Or a message over a WebSocket, whose last event is the answer. */
+  readonly message?: Readonly<Record<string, unknown>>;
   /** The expected content of the answer; for an answer that is not JSON, its media type. */
   readonly answer: Readonly<Record<string, unknown>> | string;
 }
 
 const bearer = { headers: { accept: "application/json" } };
 const chat = { model: "demo-echo", messages: [{ role: "user", content: "Hi" }] };
+const contents = { contents: [{ role: "user", parts: [{ text: "Hi" }] }] };
 const MODELS = { object: "list", data: [{ id: "demo-echo", object: "model" }] };
 const VECTOR = { object: "list", data: [{ object: "embedding", index: 0 }] };
 const RANKED = { results: [{ index: 1 }] };
@@ -125,6 +128,48 @@ export const CLIENT_CALLS: readonly ClientCall[] = [
   {
     ...{ client: "LiteLLM's clients", use: "look at the key", method: "GET", path: "/key/info" },
     answer: {},
+  },
+  {
+    ...{ client: "Google's SDK", use: "list models", method: "GET", path: "/v1beta/models" },
+    ...{ keyHeader: "x-goog-api-key", answer: { models: [{ name: "models/demo-echo" }] } },
+  },
+  {
+    ...{ client: "Google's SDK", use: "chat", method: "POST", path: "/v1beta/models/demo-echo:generateContent" },
+    ...{ keyHeader: "x-goog-api-key", body: contents, answer: { candidates: [{ finishReason: "STOP" }] } },
+  },
+  {
+    ...{ client: "Google's SDK", use: "count tokens", method: "POST", path: "/v1beta/models/demo-echo:countTokens" },
+    ...{ keyHeader: "x-goog-api-key", body: contents, answer: { totalTokens: expectNumber } },
+  },
+  {
+    ...{ client: "Google's SDK", use: "embed", method: "POST", path: "/v1beta/models/demo-embed:batchEmbedContents" },
+    keyHeader: "x-goog-api-key",
+    body: { requests: [{ model: "models/demo-embed", content: { parts: [{ text: "a text" }] } }] },
+    answer: { embeddings: [{}] },
+  },
+  {
+    ...{ client: "Gemini CLI", use: "chat, streamed", method: "POST", keyHeader: "x-goog-api-key" },
+    path: "/v1beta/models/demo-echo:streamGenerateContent?alt=sse",
+    ...{ body: contents, answer: "text/event-stream" },
+  },
+  {
+    ...{ client: "Ollama's clients", use: "list models", method: "GET", path: "/api/tags" },
+    answer: { models: [{ name: expectText }] },
+  },
+  {
+    ...{ client: "Ollama's clients", use: "chat", method: "POST", path: "/api/chat" },
+    ...{ body: { ...chat, stream: false }, answer: { done: true } },
+  },
+  {
+    ...{ client: "OpenAI's SDK", use: "a response over WebSocket", method: "GET", path: "/v1/responses" },
+    message: { type: "response.create", model: "demo-echo", store: false, input: "Hi", stream_id: "main" },
+    answer: { type: "response.completed", stream_id: "main", response: { status: "completed" } },
+  },
+  {
+    ...{ client: "Codex", use: "warm up a WebSocket", method: "GET", path: "/v1/responses" },
+    headers: { "openai-beta": "responses_websockets=2026-02-06" },
+    message: { type: "response.create", model: "demo-echo", store: false, input: "Hi", generate: false, tools: [] },
+    answer: { type: "response.completed", response: { output: [] } },
   },
   { client: "LiteLLM's clients", use: "is it ready", method: "GET", path: "/health/readiness", answer: {} },
 ];

@@ -76,7 +76,10 @@ function readContents(value: unknown): ChatMessage[] {
     const role = check.maybe(content, "role", check.expectOneOf("user", "model", "function", "tool"), at) ?? "user";
     const parts = oneOrMore(content["parts"], `${at}.parts`);
     if (role === "model") {
+      // Answers may be empty, and clients send them back.
       addAnswered(messages, parts, calls);
+    } else if (parts.length === 0) {
+      check.reject(`${at}.parts`, `Invalid '${at}.parts': expected at least one part.`);
     } else for (const [part, where] of parts) addGiven(messages, readGiven(part, where, calls));
     calls.turnEnded();
   }
