@@ -11,7 +11,7 @@ import { bindConnection } from "../../centre/request-source.ts";
 import { AnswerFrames, errorFrame, frameOf, inLane, recordIn, refusedFrame } from "./answer-frames.ts";
 import { type CreateFrame, FrameError, readClientFrame, type SteerFrame } from "./client-frames.ts";
 import { type HeldAnswers, listText } from "./held-answers.ts";
-import { createLanes } from "./lanes.ts";
+import { createLanes, type RequestTexts } from "./lanes.ts";
 import { RunningAnswer, readSteer } from "./steering.ts";
 
 /** How long a connection is open, as at OpenAI. */
@@ -26,6 +26,7 @@ const NOT_ALLOWED = 1008;
 
 interface ConnectionDeps {
   readonly held: HeldAnswers;
+  readonly texts: RequestTexts;
   /** Whether the key of the connection is still valid, and of the same account. Rejects if not. */
   stillAllowed(request: Request): Promise<boolean>;
   /** How long the connection is open. */
@@ -62,7 +63,7 @@ export class ResponsesConnection {
   readonly #url: string;
   readonly #headers: [string, string][];
   readonly #deps: ConnectionDeps;
-  readonly #lanes = createLanes(() => this.#idle());
+  readonly #lanes: ReturnType<typeof createLanes>;
   readonly #running = new Set<Turn>();
   /** By the answer that the input continues. */
   readonly #steers = new Map<string, WaitingSteer[]>();
@@ -75,6 +76,7 @@ export class ResponsesConnection {
     this.#url = url;
     this.#headers = headers;
     this.#deps = deps;
+    this.#lanes = createLanes(deps.texts, () => this.#idle());
   }
 
   opened(session: SocketSession): void {
@@ -151,6 +153,9 @@ export class ResponsesConnection {
     if (refused === "too many lanes") {
       const message = "A connection may have at most 32 lanes. Use one of them, or open another connection.";
       this.#refuse(new ApiError("websocket_stream_limit_reached", message, { param: "stream_id" }), frame.streamId);
+    } else if (refused === "no memory") {
+      const message = "The gateway has too many long requests at the moment. Try again shortly.";
+      this.#refuse(new ApiError("server_busy", message, { retryAfterSeconds: 1 }), frame.streamId);
     } else if (refused !== undefined) {
       const message = "Too many requests wait on this connection. Send fewer at a time.";
       this.#refuse(new ApiError("rate_limit_exceeded", message, { retryAfterSeconds: 1 }), frame.streamId);

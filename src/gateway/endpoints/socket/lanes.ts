@@ -6,8 +6,15 @@ const RUNNING_MAX = 16;
 const LANES_MAX = 32;
 /** Maximum number of requests that wait. */
 const WAITING_MAX = 128;
-/** Maximum length of all requests that wait. Of larger ones fewer can wait. */
+/** Maximum length of all requests that wait on one connection. Of larger ones fewer can wait. */
 const WAITING_CHARS_MAX = 64 * 1024 * 1024;
+/** Maximum length of all requests that wait or run on all connections together. */
+const ALL_CHARS_MAX = 256 * 1024 * 1024;
+
+/** What all connections have in memory of their clients' requests. */
+export interface RequestTexts {
+  chars: number;
+}
 
 /** A request in a lane. */
 export interface LaneJob {
@@ -18,8 +25,8 @@ export interface LaneJob {
   run(): Promise<void>;
 }
 
-/** The lanes of one connection. `idle`: called whenever nothing runs or waits any more. */
-export function createLanes(idle: () => void) {
+/** The lanes of one connection. `texts` is shared by all; `idle` is called whenever nothing runs or waits any more. */
+export function createLanes(texts: RequestTexts, idle: () => void) {
   const names = new Set<string>();
   const busy = new Set<string>();
   let waiting: LaneJob[] = [];
@@ -31,6 +38,7 @@ export function createLanes(idle: () => void) {
     void job.run().finally(() => {
       busy.delete(job.lane);
       running--;
+      texts.chars -= job.chars;
       next();
     });
   };
@@ -52,15 +60,17 @@ export function createLanes(idle: () => void) {
   };
   return {
     /** Adds a request, or says why there is no place for it. */
-    add(job: LaneJob): "too many lanes" | "too many waiting" | undefined {
+    add(job: LaneJob): "too many lanes" | "too many waiting" | "no memory" | undefined {
       if (job.lane !== "" && !names.has(job.lane)) {
         if (names.size >= LANES_MAX) return "too many lanes";
         names.add(job.lane);
       }
-      if (waiting.length >= WAITING_MAX || (waiting.length > 0 && waitingChars + job.chars > WAITING_CHARS_MAX))
-        return "too many waiting";
+      const isTooLong = waiting.length > 0 && waitingChars + job.chars > WAITING_CHARS_MAX;
+      if (waiting.length >= WAITING_MAX || isTooLong) return "too many waiting";
+      if (texts.chars > 0 && texts.chars + job.chars > ALL_CHARS_MAX) return "no memory";
       waiting.push(job);
       waitingChars += job.chars;
+      texts.chars += job.chars;
       next();
       return undefined;
     },
@@ -69,6 +79,7 @@ export function createLanes(idle: () => void) {
     addFirst(job: LaneJob): void {
       waiting.unshift(job);
       waitingChars += job.chars;
+      texts.chars += job.chars;
       next();
     },
 
@@ -76,6 +87,7 @@ export function createLanes(idle: () => void) {
     clear(): readonly LaneJob[] {
       const removed = waiting;
       waiting = [];
+      texts.chars -= waitingChars;
       waitingChars = 0;
       return removed;
     },

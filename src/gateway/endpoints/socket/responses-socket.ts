@@ -28,6 +28,7 @@ const PROTOCOL_BETA = /\s*responses_websockets=[\w.-]*\s*,?/g;
 /** Creates the function that opens connections. */
 export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   const hold = createHolder();
+  const texts = { chars: 0 };
   const byAccount = new Map<string, number>();
   const open = new Set<ResponsesConnection>();
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -55,7 +56,11 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
     exchange.streaming = true;
     const { origin, pathname } = new URL(request.url);
     const stillAllowed = async (own: Request) => (await authenticate(own)).accountId === accountId;
-    const connection = new ResponsesConnection(origin + pathname, headersOf(request), { held: hold(), stillAllowed });
+    const connection = new ResponsesConnection(origin + pathname, headersOf(request), {
+      held: hold(),
+      texts,
+      stillAllowed,
+    });
     return takeSocket(request, {
       opened: (session) => {
         enter(connection);

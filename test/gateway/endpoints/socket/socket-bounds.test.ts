@@ -4,6 +4,7 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { ResponsesConnection } from "../../../../src/gateway/endpoints/socket/connection.ts";
 import { createHolder, listText } from "../../../../src/gateway/endpoints/socket/held-answers.ts";
+import { createLanes } from "../../../../src/gateway/endpoints/socket/lanes.ts";
 import { keyStore } from "../../../../src/store/access/keys.ts";
 import { startTestApp, type TestApp } from "../../../support/app.ts";
 import { chatChunk, HANG, sse, startUpstream } from "../../../support/upstream.ts";
@@ -260,6 +261,7 @@ test("a connection ends with its time, and says so before", async () => {
   const closed = Promise.withResolvers<number>();
   const connection = new ResponsesConnection("http://x/v1/responses", [], {
     held: createHolder()(),
+    texts: { chars: 0 },
     stillAllowed: () => Promise.resolve(true),
     lifeMs: 1,
   });
@@ -272,6 +274,22 @@ test("a connection ends with its time, and says so before", async () => {
   });
   expect(await closed.promise).toBe(1001);
   expect(sent).toMatchObject([{ type: "error", status: 400, error: { code: "websocket_connection_limit_reached" } }]);
+});
+
+test("all connections together have a limited length of requests, which ends with them", async () => {
+  const texts = { chars: 0 };
+  const gate = Promise.withResolvers<void>();
+  const idle = Promise.withResolvers<void>();
+  const [one, other] = [createLanes(texts, idle.resolve), createLanes(texts, () => undefined)];
+  const job = (lane: string, mebibytes: number) => ({ lane, chars: mebibytes << 20, run: () => gate.promise });
+  expect(one.add(job("a", 200))).toBeUndefined();
+  expect(one.add(job("a", 50))).toBeUndefined();
+  expect(other.add(job("a", 10))).toBe("no memory");
+  expect(one.clear()).toHaveLength(1);
+  expect(other.add(job("a", 10))).toBeUndefined();
+  gate.resolve();
+  await idle.promise;
+  expect(other.add(job("a", 250))).toBeUndefined();
 });
 
 test("all connections together hold a limited text, of each lane the newest answer", () => {
