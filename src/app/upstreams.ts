@@ -8,6 +8,10 @@ import { createDecisions } from "../decisions/assemble.ts";
 import { createEndUsers } from "../gateway/admission/end-users.ts";
 import { createFleet } from "../gateway/providers.ts";
 import { guardrailsOf } from "../gateway/stages/guardrails/guards.ts";
+import type { GuardTools } from "../gateway/stages/guardrails/tools.ts";
+import { createAddressGuard } from "../net/address-guard.ts";
+import { createFetch } from "../net/fetch.ts";
+import { createResolve } from "../net/resolve.ts";
 import type { UsageRecord } from "../store/usage/record.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import type { UpstreamCalls } from "./chat.ts";
@@ -50,7 +54,8 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
     stop: fleet.stop,
   });
 
-  const calls = { ...upstreamCalls(base, fleet), endUserOf: createEndUsers(endUserSecret) };
+  const guards = guardsOf(base);
+  const calls = { ...upstreamCalls(base, fleet), guards, endUserOf: createEndUsers(endUserSecret) };
   const decisions = createDecisions({
     ...calls,
     config,
@@ -62,6 +67,7 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
     isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
     warn: base.warn,
   });
+  guards.decidedBy(decisions.judge);
   add("decisions", {
     ...decisions,
     async start() {
@@ -74,7 +80,10 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
 }
 
 /** What everything that calls providers for a request shares. */
-function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>): Omit<UpstreamCalls, "endUserOf"> {
+function upstreamCalls(
+  base: Foundation,
+  fleet: ReturnType<typeof createFleet>,
+): Omit<UpstreamCalls, "endUserOf" | "guards"> {
   const { live, config, clock, writer, observer, callers } = base;
   const redact = live.derive((now) => makeRedactor(secretsOf(now), addressesOf(now)));
   return {
@@ -88,7 +97,6 @@ function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>):
       writer.record(row);
       observer.spent(row);
     },
-    guards: guardsOf(base),
     random: Math.random,
     scrub: (text) => redact()(text),
     failed: observer.failed,
@@ -98,12 +106,19 @@ function upstreamCalls(base: Foundation, fleet: ReturnType<typeof createFleet>):
 }
 
 /** The guardrails of the current configuration. A word list that cannot be read is told at the start. */
-function guardsOf({ live, log, observer }: Pick<Foundation, "live" | "log" | "observer">) {
-  const all = live.derive(({ guardrails }) => {
-    const made = guardrailsOf(guardrails);
-    for (const { name, checks } of made ?? []) {
-      if (checks.every(({ longest }) => longest !== Number.POSITIVE_INFINITY)) continue;
-      log.warn("a guardrail has matches of any length, so that it holds whole texts back in streams", {
+function guardsOf({ live, log, observer, clock }: Pick<Foundation, "live" | "log" | "observer" | "clock">) {
+  let decide: GuardTools["decide"] = () => Promise.reject(new Error("there are no decisions yet"));
+  const all = live.derive(({ guardrails, web, alerts }) => {
+    const made = guardrailsOf(guardrails, () => ({
+      fetch: createFetch(createAddressGuard(web, createResolve(web.dns))),
+      webhookSecret: alerts.webhookSecret,
+      nowSeconds: () => Math.floor(clock.now() / 1000),
+      decide: (asked) => decide(asked),
+    }));
+    for (const { name, checks, judge, on } of made ?? []) {
+      const holds = judge !== undefined && on.includes("output");
+      if (!holds && checks.every(({ longest }) => longest !== Number.POSITIVE_INFINITY)) continue;
+      log.warn("a guardrail reads whole texts, so that it holds them back in streams", {
         guardrail: name,
       });
     }
@@ -112,6 +127,10 @@ function guardsOf({ live, log, observer }: Pick<Foundation, "live" | "log" | "ob
   all();
   return {
     all,
+    /** Sets what answers the questions of guardrails. */
+    decidedBy(answer: GuardTools["decide"]) {
+      decide = answer;
+    },
     count: observer.metrics.guardrail,
     warn: (message: string, fields: Readonly<Record<string, unknown>>) => log.warn(message, fields),
   };

@@ -1,13 +1,17 @@
 // Checks of `guardrails` that need more than one key.
 
 import { LinearPattern } from "../base/linear-pattern.ts";
+import { createSchemaTest } from "../base/schema-test.ts";
 import type { ReadConfig } from "./schema.ts";
 
 type Report = (path: string, message: string) => void;
 type Guardrail = ReadConfig["guardrails"][number];
 
 /** Reports the contradictions in guardrails. */
-export function checkGuardrails({ guardrails }: Pick<ReadConfig, "guardrails">, report: Report): void {
+export function checkGuardrails(
+  { guardrails, alerts }: Pick<ReadConfig, "guardrails" | "alerts">,
+  report: Report,
+): void {
   const names = new Map<string, number>();
   for (const [at, guardrail] of guardrails.entries()) {
     const path = `guardrails[${at}]`;
@@ -16,13 +20,56 @@ export function checkGuardrails({ guardrails }: Pick<ReadConfig, "guardrails">, 
     const before = names.get(name);
     if (before !== undefined) report(`${path}.name`, `is already taken by guardrails[${before}]`);
     names.set(name, at);
-    checkKind(guardrail, `${path}.check`, report);
+    if (guardrail.action === "mask" && !FINDERS.has(guardrail.check.kind)) {
+      report(`${path}.action`, `expected deny or note: ${guardrail.check.kind} finds no part of a text`);
+    }
+    if (guardrail.check.kind === "webhook" && alerts.webhookSecret === "") {
+      report("alerts.webhook_secret", `is required: it signs what ${path} sends`);
+    }
+    KINDS[guardrail.check.kind](guardrail, path, report);
   }
 }
 
-function checkKind({ check }: Guardrail, path: string, report: Report): void {
-  if (check.kind === "words" && check.words.length === 0 && check.file === "") report(path, "needs words or file");
-  if (check.kind !== "pattern") return;
+/** The kinds of checks that find parts of texts. */
+const FINDERS: ReadonlySet<Guardrail["check"]["kind"]> = new Set(["pii", "pattern", "words"]);
+
+/** What each kind of check needs. */
+const KINDS: Readonly<
+  Record<Guardrail["check"]["kind"], (guardrail: Guardrail, path: string, report: Report) => void>
+> = {
+  pii: () => undefined,
+  pattern: checkPatterns,
+  words({ check }, path, report) {
+    if (check.words.length === 0 && check.file === "") report(`${path}.check`, "needs words or file");
+  },
+  schema({ check, on }, path, report) {
+    if (!on.includes("output")) report(`${path}.on`, "expected output: a schema is for answers");
+    if (Object.keys(check.schema).length === 0) {
+      report(`${path}.check.schema`, "is required");
+      return;
+    }
+    try {
+      createSchemaTest(check.schema);
+    } catch (error) {
+      report(`${path}.check.schema`, `cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  },
+  webhook({ check }, path, report) {
+    if (check.url === "") report(`${path}.check.url`, "is required");
+  },
+  decision({ check: { model, question } }, path, report) {
+    if (model === "") report(`${path}.check.model`, "is required");
+    if (question["type"] !== undefined && question["type"] !== "noul") {
+      report(`${path}.check.question.type`, "expected noul");
+    }
+    if (question["instructions"] === undefined && question["criteria"] === undefined) {
+      report(`${path}.check.question`, "needs instructions or criteria");
+    }
+  },
+};
+
+function checkPatterns({ check }: Guardrail, at: string, report: Report): void {
+  const path = `${at}.check`;
   const patterns = Object.entries(check.patterns);
   if (patterns.length === 0) report(`${path}.patterns`, "needs at least one entry");
   for (const [name, source] of patterns) {

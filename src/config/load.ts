@@ -215,20 +215,25 @@ const SECRET_HEADER = /auth|key|token|secret|cookie|pass/i;
 
 /** Every secret of a configuration, for the redaction of logs. */
 export function secretsOf(config: Config): string[] {
-  const found: string[] = [config.server.metrics.token, config.auth.jwtSecret, config.compaction.secret];
+  const { server, auth, compaction, alerts, guardrails } = config;
+  const found: string[] = [server.metrics.token, auth.jwtSecret, compaction.secret, alerts.webhookSecret];
   for (const { apiKeys, headers, baseUrl, credentials } of config.providers) {
     if (credentials !== undefined) found.push(...credentialSecrets(credentials));
-    const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
-    // `Bearer x`: the scheme is not part of the secret.
-    const values = named.flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)]);
-    found.push(...apiKeys, ...values, passwordOf(baseUrl));
+    found.push(...apiKeys, ...headerSecrets(headers), passwordOf(baseUrl));
   }
+  for (const { check } of guardrails) found.push(...headerSecrets(check.headers), passwordOf(check.url));
   for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
   // In a key of two parts, the second part alone is a secret too.
   for (const { apiKey = "" } of config.search.engines.values())
     found.push(apiKey, apiKey.slice(apiKey.indexOf(":") + 1));
   for (const url of [config.email.smtpUrl, config.database.url, config.redis.url]) found.push(url, passwordOf(url));
   return [...new Set(found)].filter((secret) => secret !== "");
+}
+
+function headerSecrets(headers: Readonly<Record<string, string>>): string[] {
+  const named = Object.entries(headers).filter(([name]) => SECRET_HEADER.test(name));
+  // `Bearer x`: the scheme is not part of the secret.
+  return named.flatMap(([, value]) => [value, value.slice(value.indexOf(" ") + 1)]);
 }
 
 function credentialSecrets({ environment, ...own }: CredentialConfig): string[] {

@@ -11,17 +11,8 @@ export interface NotBuilt {
   read(config: Config): unknown;
 }
 
-/** The default of `guardrails[].timeout`. */
-const GUARDRAIL_TIMEOUT_MS = 2000;
-
 /** The keys. */
-export const NOT_BUILT: readonly NotBuilt[] = [
-  {
-    key: "guardrails[].timeout",
-    // No kind of check asks others yet.
-    read: ({ guardrails }) => guardrails.map(({ timeoutMs }) => timeoutMs).filter((ms) => ms !== GUARDRAIL_TIMEOUT_MS),
-  },
-];
+export const NOT_BUILT: readonly NotBuilt[] = [];
 
 /** Those of them with another value than their default. */
 export function setInVain(config: Config, list: readonly NotBuilt[] = NOT_BUILT): string[] {

@@ -1,11 +1,16 @@
 // The keys of `guardrails`.
 
 import { Type } from "@sinclair/typebox";
-import { choice, duration, element, entry, flag, list, map, required, section, text } from "./fields.ts";
+import { choice, duration, element, entry, flag, formatted, list, map, required, section, text } from "./fields.ts";
 
-const KINDS = ["pii", "pattern", "words"] as const;
+const KINDS = ["pii", "pattern", "words", "schema", "webhook", "decision"] as const;
 const PII = ["email", "phone", "card", "iban", "ip", "secret"] as const;
 const SIDES = ["input", "output"] as const;
+
+/** JSON of the operator's own. */
+function open(description: string) {
+  return Type.Unsafe<Readonly<Record<string, unknown>>>({ type: "object", description, default: {} });
+}
 
 function oneOf<const C extends string>(choices: readonly C[]) {
   return Type.Unsafe<C>({ type: "string", enum: choices });
@@ -24,9 +29,25 @@ export const GuardrailEntry = entry("A guardrail.", {
     ),
     words: list("words: words and phrases, in upper and lower case.", element("text")),
     file: text("words: a file with one word or phrase on each line."),
+    schema: open("schema: a JSON schema (2020-12) that the text of an answer must fit."),
+    url: formatted("url", "webhook: a server that is asked. A private address must stand in web.allow_caller_data."),
+    headers: Type.Record(
+      Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }),
+      Type.String({ secret: true, blank: true, format: "header" }),
+      { additionalProperties: false, description: "webhook: further request headers.", default: {} },
+    ),
+    model: text("decision: the id or alias of a decision version."),
+    question: open("decision: a question of the type noul, as in a request to /v1/systemone."),
+    at_least: Type.Number({
+      description: "decision: from this probability of yes on, the text is denied.",
+      default: 0.5,
+      minimum: 0,
+      maximum: 1,
+    }),
+    beside: flag("decision: a chat is on its way to its model meanwhile; nothing of the answer leaves before.", true),
   }),
   action: choice(
-    "deny: the request or the answer ends. mask: a placeholder stands for what was found. note: it is only counted.",
+    "deny: the request or the answer ends. mask (pii, pattern, words): a placeholder stands for what was found. note: it is only counted.",
     "deny",
     ["deny", "mask", "note"],
   ),

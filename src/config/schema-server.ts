@@ -202,6 +202,13 @@ export const ChatToolsSection = section("Tools that the gateway runs within a ch
   max_rounds: integer("How often the model may be asked for one answer.", 10, { minimum: 1, maximum: 100 }),
 });
 
+/** `alerts` */
+export const AlertsSection = section("What is sent to servers of the operator's.", {
+  webhook_secret: text("Signs requests to webhooks of the configuration: HMAC-SHA-256 of TIMESTAMP.BODY.", "", {
+    secret: true,
+  }),
+});
+
 /** The plans, lowest first. */
 export const TIER_IDS = ["free", "pro", "premium"] as const;
 

@@ -7,6 +7,7 @@ import { AuthSection, EmailSection } from "./schema-accounts.ts";
 import { GuardrailEntry } from "./schema-guardrails.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
+  AlertsSection,
   CacheSection,
   ChatToolsSection,
   CompactionSection,
@@ -53,6 +54,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
     "What requests and answers are looked through for, in this order. None: nothing of it runs.",
     GuardrailEntry,
   ),
+  alerts: AlertsSection,
   decisions: DecisionsSection,
   web: WebSection,
   search: SearchSection,

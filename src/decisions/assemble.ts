@@ -17,6 +17,7 @@ import type { UsageRecord } from "../store/usage/record.ts";
 import { warmTokens } from "../tokens/count.ts";
 import type { Provider } from "../upstream/provider.ts";
 import { embeddedCard } from "../upstream/providers/index.ts";
+import type { OwnQuestion } from "./api/own-question.ts";
 import {
   answerSystemone,
   DECISION_ENDPOINTS,
@@ -98,6 +99,8 @@ export function createDecisions(deps: DecisionsDeps) {
     routes: endpointRoutes(DECISION_ENDPOINTS, routesDeps),
     /** Answers a request in the format of `/v1/systemone`; `admit` identifies the caller. */
     answer: (request: Request) => answerSystemone(request, routesDeps),
+    /** The probability of yes for a question of the operator's own, which is asked for a caller's request. */
+    judge: (asked: OwnQuestion) => judged(asked, routesDeps),
     /** The versions and aliases that can be used, with a limited key only those of its models. */
     choices: async (models?: KeyModels) =>
       (await listed(routesDeps, models)).map(({ id, version: { tier, embedded = false } }) => ({ id, tier, embedded })),
@@ -133,6 +136,12 @@ export function createDecisions(deps: DecisionsDeps) {
       watch.stop();
     },
   };
+}
+
+/** Few installations ask such questions, so the code is loaded with the first. */
+async function judged(asked: OwnQuestion, deps: DecisionRoutesDeps): Promise<number> {
+  const { answerOwnQuestion } = await import("./api/own-question.ts");
+  return answerOwnQuestion(asked, deps);
 }
 
 function routesDepsOf(

@@ -34,10 +34,3 @@ test("every key on the list is one of the configuration's", () => {
     }
   }
 });
-
-test("the time of a guardrail's check is named, unless it is the default", () => {
-  const guardrail = (more: string) => `guardrails: [{name: a, check: {kind: pii, find: [email]}, action: mask${more}}]`;
-  expect(setInVain(configOf(guardrail("")))).toEqual([]);
-  expect(setInVain(configOf(guardrail(", timeout: 2s")))).toEqual([]);
-  expect(setInVain(configOf(guardrail(", timeout: 5s")))).toEqual(["guardrails[].timeout"]);
-});

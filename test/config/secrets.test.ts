@@ -47,8 +47,11 @@ test("secretsOf knows every key that the schema calls a secret", () => {
   const search = file["search"] as { engines: Record<string, object> };
   // Only known engines are allowed as names.
   search.engines = { github: search.engines["x-auth"] as object };
+  const [guardrail] = file["guardrails"] as [{ check: object }];
+  const webhook = { ...guardrail.check, kind: "webhook", url: "http://user:hook%20pw@host" };
+  file["guardrails"] = [{ ...guardrail, name: "g", check: webhook }];
   const known = secretsOf(good(JSON.stringify(file)));
-  for (const secret of [...secrets, "url pw"]) expect(known).toContain(secret);
+  for (const secret of [...secrets, "url pw", "hook pw"]) expect(known).toContain(secret);
 });
 
 test("secretsOf takes a scheme off, and leaves headers that are no secret", () => {

@@ -230,9 +230,9 @@ export interface StageRun {
   prepare?(turn: ChatTurn): AtOnce<Change | StageAnswer | undefined>;
   /**
    * A check that runs beside the call. Before it resolves, no byte and no header of the answer leaves, no further round begins and
-   * nothing is kept. Throws `ApiError` to refuse; the call is aborted.
+   * nothing is kept. Throws `ApiError` to refuse; the call is aborted. Undefined: nothing is checked.
    */
-  gate?(turn: ChatTurn, signal: AbortSignal): Promise<void>;
+  gate?(turn: ChatTurn, signal: AbortSignal): Promise<void> | undefined;
   /** Adapts the turn to one route. */
   adapt?(turn: ChatTurn, target: Target, signal: AbortSignal): AtOnce<Change | undefined>;
   /**

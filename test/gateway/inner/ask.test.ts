@@ -20,6 +20,7 @@ import {
 import { askModel } from "../../../src/gateway/inner/ask.ts";
 import { createProbe } from "../../../src/gateway/inner/probe.ts";
 import { guardrailsOf } from "../../../src/gateway/stages/guardrails/guards.ts";
+import type { GuardTools } from "../../../src/gateway/stages/guardrails/tools.ts";
 import { createStageLines, emptyStages, fillStages, type StageDeps } from "../../../src/gateway/stages/index.ts";
 import type { UsageRecord } from "../../../src/store/usage/record.ts";
 import { chatAnswer, startUpstream } from "../../support/upstream.ts";
@@ -127,7 +128,7 @@ test("a stage refuses the gateway's own request as it refuses a client's", async
 });
 
 // The stages are only created, and none but the guardrails opens.
-const guardrails = guardrailsOf(config.guardrails);
+const guardrails = guardrailsOf(config.guardrails, () => ({}) as GuardTools);
 const guards = { all: () => guardrails, count: () => undefined, warn: () => undefined };
 const listed = fillStages(
   emptyStages(),

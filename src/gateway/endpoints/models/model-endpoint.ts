@@ -62,12 +62,13 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
     exchange.headers["x-sallyport-model"] = headerText(model.id);
     const able = routesThatHave(deps, endpoint, { model, routes });
     const guarded = guardedCall(deps.guards, { caller, model: model.id, exchange });
-    const { text, body } = guarded === undefined ? read : guardedRequest(guarded, read);
+    const { text, body } = guarded === undefined ? read : await guardedRequest(guarded, read, request.signal);
     // What is kept has placeholders: each request restores its own values.
     const looked =
       endpoint.isRepeatable === true ? deps.cached({ request, caller, model: model.id, text, body }) : undefined;
     const { hit, keep }: LookedUp = looked === undefined ? {} : await looked;
-    const given = (response: Response) => (guarded?.hears === true ? guardedResponse(guarded, response) : response);
+    const given = (response: Response) =>
+      guarded?.hears === true ? guardedResponse(guarded, response, request.signal) : response;
     if (hit !== undefined) return given(hit);
     const measured = endpoint.measure(body);
     if (caller.budgets !== undefined) {
@@ -83,7 +84,7 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
 }
 
 /** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */
-function guardedRequest(guarded: GuardedCall, sent: Sent): Sent {
+async function guardedRequest(guarded: GuardedCall, sent: Sent, signal: AbortSignal): Promise<Sent> {
   // Something could leave in two pieces, each of which is harmless.
   if (guarded.guardsOutput && /^(?:true|1)$/i.test(String(sent.body["stream"]))) {
     throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
@@ -91,21 +92,33 @@ function guardedRequest(guarded: GuardedCall, sent: Sent): Sent {
     });
   }
   if (sent.upload !== undefined) {
-    guarded.readOnly(sent.body);
+    await guarded.readOnly(sent.body, signal);
     return sent;
   }
-  const body = guarded.input(sent.body);
+  const body = await guarded.input(sent.body, signal);
   const changed = Object.entries(body).filter(([name, value]) => sent.body[name] !== value);
   return changed.length === 0 ? sent : { text: spliceMembers(sent.text, Object.fromEntries(changed)), body };
 }
 
 /** The answer as the client may get it. Bytes such as audio cannot be read; a stream of events would leave piece by piece. */
-async function guardedResponse(guarded: GuardedCall, response: Response): Promise<Response> {
+async function guardedResponse(guarded: GuardedCall, response: Response, signal: AbortSignal): Promise<Response> {
   const type = response.headers.get("content-type") ?? "";
-  if (!/json|^text\//.test(type) || /event-stream/.test(type)) return response;
+  if (!/json|^text\//.test(type)) return response;
   const text = await response.text();
-  const said = /json/.test(type) ? JSON.stringify(guarded.output(JSON.parse(text))) : guarded.output(text);
-  return new Response(said, { status: response.status, headers: response.headers });
+  const given = (body: string) => new Response(body, { status: response.status, headers: response.headers });
+  if (/event-stream/.test(type)) {
+    if (guarded.guardsOutput) await guarded.unreadable(new Error("a stream is not looked through"));
+    return given(text);
+  }
+  if (!/json/.test(type)) return given(await guarded.output(text, signal));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    await guarded.unreadable(error);
+    return given(text);
+  }
+  return given(JSON.stringify(await guarded.output(value, signal)));
 }
 
 /** Reads the fields of a form before its first file. Throws 400 if the file is missing. */

@@ -2,13 +2,14 @@
 
 import type { Exchange } from "../../../http/exchange.ts";
 import type { Guards } from "./deps.ts";
-import type { GuardedRequest, Guardrail } from "./guardrail.ts";
-import { scanned } from "./scan.ts";
+import type { Guardrail } from "./guardrail.ts";
+import type { PassingText } from "./judging.ts";
 import { Denied, deniedError, GuardSession } from "./session.ts";
 import { mapTexts } from "./texts.ts";
+import type { GuardedRequest } from "./tools.ts";
 
 /** Whose request it is. */
-export interface GuardedCaller extends GuardedRequest {
+export interface GuardedCaller extends Pick<GuardedRequest, "caller" | "model"> {
   /** Where it is told what was done. */
   readonly exchange: Exchange;
 }
@@ -19,20 +20,27 @@ export class GuardedCall {
   readonly #session: GuardSession;
   readonly #exchange: Exchange;
 
-  constructor(guards: Guards, own: readonly Guardrail[], exchange: Exchange) {
+  constructor(guards: Guards, own: readonly Guardrail[], { caller, model, exchange }: GuardedCaller) {
+    const { requestId, path: endpoint } = exchange;
     this.#guards = guards;
-    this.#session = new GuardSession(own);
+    this.#session = new GuardSession(own, { caller, model, requestId, endpoint });
     this.#exchange = exchange;
   }
 
   /** A value with its texts as they may be sent. Throws `ApiError` if one of them is denied. */
-  input<T>(value: T): T {
-    return this.#told(() => this.#session.input(value));
+  input<T>(value: T, signal?: AbortSignal): Promise<T> {
+    const session = this.#session;
+    return this.#told(async () => {
+      await session.learn([], value, signal);
+      const made = session.input(value);
+      if (session.asksBeside) await session.beside(made, signal);
+      return made;
+    });
   }
 
   /** Refuses a text that has something to mask where nothing can be put in its place. */
-  readOnly(value: unknown): void {
-    if (this.input(value) === value) return;
+  async readOnly(value: unknown, signal?: AbortSignal): Promise<void> {
+    if ((await this.input(value, signal)) === value) return;
     throw this.#refused(new Denied(this.#session.maskedBy ?? ""));
   }
 
@@ -47,29 +55,42 @@ export class GuardedCall {
   }
 
   /** The value of an answer with its texts as the caller may see them. Throws `ApiError` if one of them is denied. */
-  output<T>(value: T): T {
-    const text = (isJson: boolean) => (one: string) => scanned(this.#session.output({ isJson }), one);
-    return this.#told(
-      () =>
-        mapTexts(value, {
-          text: text(false),
-          json: text(true),
-          unread: () => undefined,
-          leftOut: () => undefined,
-        }) as T,
-    );
+  output<T>(value: T, signal?: AbortSignal): Promise<T> {
+    const session = this.#session;
+    return this.#told(async () => {
+      const texts: PassingText[] = [];
+      const add = (isJson: boolean) => (text: string) => {
+        texts.push({ text, kind: isJson ? "arguments" : "text", choice: 0, isJson });
+        return text;
+      };
+      const others = { unread: () => undefined, leftOut: () => undefined };
+      session.readable("output", value, () => mapTexts(value, { ...others, text: add(false), json: add(true) }) as T);
+      await session.pass("output", texts, signal);
+      let at = 0;
+      const next = () => {
+        const { text = "", isJson = false } = texts[at++] ?? {};
+        return session.restored(text, isJson);
+      };
+      return texts.length === 0 ? value : (mapTexts(value, { ...others, text: next, json: next }) as T);
+    });
   }
 
-  #told<T>(work: () => T): T {
+  /** Notes that an answer cannot be read. Throws `ApiError` unless all that look through answers let it pass. */
+  unreadable(error: unknown): Promise<void> {
+    return this.#told(async () => {
+      this.#session.readable("output", undefined, () => {
+        throw error;
+      });
+    });
+  }
+
+  async #told<T>(work: () => Promise<T>): Promise<T> {
     try {
-      const made = work();
-      this.#tell();
-      return made;
+      return await work();
     } catch (error) {
-      if (!(error instanceof Denied)) throw error;
-      this.#tell();
-      throw this.#refused(error);
+      throw error instanceof Denied ? this.#refused(error) : error;
     } finally {
+      this.#tell();
       for (const { guardrail, action, count } of this.#session.takeCounts())
         this.#guards.count(guardrail, action, count);
     }
@@ -92,6 +113,6 @@ export class GuardedCall {
 
 /** The guardrails that apply to a request; undefined if none does. */
 export function guardedBy(guards: Guards, all: readonly Guardrail[], caller: GuardedCaller): GuardedCall | undefined {
-  const own = all.filter((guardrail) => guardrail.applies(caller));
-  return own.length === 0 ? undefined : new GuardedCall(guards, own, caller.exchange);
+  const own = all.filter((guardrail) => guardrail.applies(caller) && guardrail.judge?.readsAnswersOnly !== true);
+  return own.length === 0 ? undefined : new GuardedCall(guards, own, caller);
 }

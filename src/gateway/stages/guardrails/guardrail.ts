@@ -1,43 +1,44 @@
 // A guardrail of the configuration, made ready: its checks, and for whom it acts.
 
 import type { Config } from "../../../config/schema.ts";
-import type { Caller } from "../../admission/caller.ts";
 import type { TextCheck } from "./checks/check.ts";
 import { checksOf } from "./checks/index.ts";
-
-/** Where a text is on its way. */
-export type GuardSide = "input" | "output";
+import type { Judge } from "./checks/judge.ts";
+import type { GuardedRequest, GuardSide, GuardTools } from "./tools.ts";
 
 /** A guardrail as configured. */
 export type GuardrailConfig = Config["guardrails"][number];
-
-/** Who asks which model. */
-export interface GuardedRequest {
-  readonly caller: Pick<Caller, "account" | "name">;
-  readonly model: string;
-}
 
 /** A guardrail that is ready. */
 export interface Guardrail extends Pick<GuardrailConfig, "name" | "action" | "restore" | "onError" | "timeoutMs"> {
   readonly on: readonly GuardSide[];
   /** What looks through texts. */
   readonly checks: readonly TextCheck[];
+  /** What judges all texts together. */
+  readonly judge: Judge | undefined;
   /** The names of the placeholders that it may make. */
   readonly labels: readonly string[];
   /** Whether it acts on a request. */
-  applies(request: GuardedRequest): boolean;
+  applies(request: Pick<GuardedRequest, "caller" | "model">): boolean;
 }
 
+const ANSWERS: readonly GuardSide[] = ["output"];
+
 /** Makes the guardrails of a configuration ready. */
-export function createGuardrails(configs: readonly GuardrailConfig[]): readonly Guardrail[] {
+export function createGuardrails(configs: readonly GuardrailConfig[], tools: GuardTools): readonly Guardrail[] {
   return configs.map((config) => {
     const { models, tiers, keys } = config.apply;
     const isModel = globs(models);
     const isKey = globs(keys);
-    const { checks, labels } = checksOf(config);
+    const { checks, labels, judge } = checksOf(config, tools);
     return {
       ...{ name: config.name, action: config.action, restore: config.restore },
-      ...{ onError: config.onError, timeoutMs: config.timeoutMs, on: config.on, checks },
+      ...{
+        onError: config.onError,
+        timeoutMs: config.timeoutMs,
+        on: judge?.readsAnswersOnly === true ? ANSWERS : config.on,
+      },
+      ...{ checks, judge },
       labels: config.action === "mask" ? labels : [],
       applies: ({ caller, model }) =>
         isModel(model) && isKey(caller.name) && (tiers.length === 0 || tiers.includes(caller.account.tier)),

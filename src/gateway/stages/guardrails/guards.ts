@@ -4,6 +4,7 @@ import { lazily } from "../../../base/lazily.ts";
 import type { GuardedCall, GuardedCaller } from "./call.ts";
 import type { Guards } from "./deps.ts";
 import type { Guardrail, GuardrailConfig } from "./guardrail.ts";
+import type { GuardTools } from "./tools.ts";
 
 const create = lazily(() => {
   const { createGuardrails }: typeof import("./guardrail.ts") = require("./guardrail.ts");
@@ -22,6 +23,9 @@ export function guardedCall(guards: Guards | undefined, caller: GuardedCaller): 
 }
 
 /** Makes the guardrails of a configuration ready; undefined if there are none. */
-export function guardrailsOf(configs: readonly GuardrailConfig[]): readonly Guardrail[] | undefined {
-  return configs.length === 0 ? undefined : create()(configs);
+export function guardrailsOf(
+  configs: readonly GuardrailConfig[],
+  tools: () => GuardTools,
+): readonly Guardrail[] | undefined {
+  return configs.length === 0 ? undefined : create()(configs, tools());
 }

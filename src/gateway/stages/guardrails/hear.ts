@@ -1,14 +1,13 @@
 // Leads every text of an answer through the guardrails.
 
-import type { ChatEvent, FinishEvent } from "../../../chat/event.ts";
+import type { ChatEvent } from "../../../chat/event.ts";
 import type { AnswerStop, Hearing } from "../../centre/stage.ts";
+import { type Delta, denialOf, type End, partOf, withoutSeals, withText } from "./answer-events.ts";
 import { scanned, type TextFlow } from "./scan.ts";
 import { Denied, type GuardSession } from "./session.ts";
 import { mapTexts } from "./texts.ts";
 
 type Start = Extract<ChatEvent, { type: "text-start" | "reasoning-start" | "tool-start" }>;
-type Delta = Extract<ChatEvent, { type: "text-delta" | "reasoning-delta" | "tool-delta" }>;
-type End = Extract<ChatEvent, { type: "text-end" | "reasoning-end" | "tool-end" }>;
 
 /** A block under way. */
 interface Block {
@@ -58,7 +57,7 @@ class GuardedAnswer {
 
   hear(event: ChatEvent): readonly ChatEvent[] | AnswerStop {
     if (event.type === "start" || event.type === "error") return [event];
-    if (this.#denied.has(event.choice)) return event.type === "finish" ? [denial(event)] : [];
+    if (this.#denied.has(event.choice)) return event.type === "finish" ? [denialOf(event)] : [];
     try {
       return this.#passed(event);
     } catch (error) {
@@ -67,7 +66,7 @@ class GuardedAnswer {
       if (refused !== undefined) throw refused(error);
       this.#denied.add(event.choice);
       if (stopsAtDenial && event.type !== "finish") return { finish: "content_filter" };
-      return event.type === "finish" ? [...this.#closed(event.choice), denial(event)] : this.#closed(event.choice);
+      return event.type === "finish" ? [...this.#closed(event.choice), denialOf(event)] : this.#closed(event.choice);
     }
   }
 
@@ -170,12 +169,13 @@ class GuardedAnswer {
   }
 
   #value<T>(value: T): T {
-    return mapTexts(value, {
-      text: (text) => scanned(this.#session.output(), text),
-      json: (text) => scanned(this.#session.output({ isJson: true }), text),
+    const map = {
+      text: (text: string) => scanned(this.#session.output(), text),
+      json: (text: string) => scanned(this.#session.output({ isJson: true }), text),
       unread: () => undefined,
       leftOut: () => undefined,
-    }) as T;
+    };
+    return this.#session.readable("output", value, () => mapTexts(value, map) as T);
   }
 
   /** Ends the blocks that the client has seen begin. */
@@ -190,29 +190,4 @@ class GuardedAnswer {
     }
     return out;
   }
-}
-
-function withoutSeals({ type, choice, id }: Extract<End, { type: "reasoning-end" }>): End {
-  return { type, choice, id };
-}
-
-function partOf(delta: Delta | undefined): number | undefined {
-  return delta?.type === "reasoning-delta" ? delta.summaryIndex : undefined;
-}
-
-/** A delta with another text. Log-probabilities are those of the model's own pieces. */
-function withText(delta: Delta, text: string, isSame: boolean): Delta {
-  if (isSame) return delta;
-  if (delta.type !== "text-delta") return { ...delta, text };
-  const { logprobs: _logprobs, ...rest } = delta;
-  return { ...rest, text };
-}
-
-function denial({ choice, usage, rawUsage, reasoningRemoved }: FinishEvent): FinishEvent {
-  return {
-    ...{ type: "finish", choice, reason: "content_filter" },
-    ...(usage === undefined ? {} : { usage }),
-    ...(rawUsage === undefined ? {} : { rawUsage }),
-    ...(reasoningRemoved === undefined ? {} : { reasoningRemoved }),
-  } as FinishEvent;
 }

@@ -95,6 +95,32 @@ export class JsonFlow implements TextFlow {
   }
 }
 
+/** The flow of a JSON text, with whether it changed anything: escapes need not be written anew where it did not. */
+export function notingJson(create: () => TextFlow): { readonly flow: TextFlow; isChanged(): boolean } {
+  let isChanged = false;
+  const noting = (): TextFlow => {
+    const inner = create();
+    let before = "";
+    let after = "";
+    const noted = (passed: string) => {
+      after += passed;
+      return passed;
+    };
+    return {
+      push(part) {
+        before += part;
+        return noted(inner.push(part));
+      },
+      end() {
+        const passed = noted(inner.end());
+        isChanged ||= before !== after;
+        return passed;
+      },
+    };
+  };
+  return { flow: new JsonFlow(noting), isChanged: () => isChanged };
+}
+
 /** Where the characters of a string end that stand for themselves. */
 function plainEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {

@@ -1,56 +1,76 @@
 // The guardrails of one chat request.
 
-import type { BodyMembers, Change, ChatTurn, Hearing, StageRun } from "../../centre/stage.ts";
+import type { AtOnce } from "../../../base/at-once.ts";
+import type { BodyMembers, Change, ChatTurn, Hearing, StageRun, Target } from "../../centre/stage.ts";
 import type { Guards } from "./deps.ts";
 import type { Guardrail } from "./guardrail.ts";
 import { guardedAnswer } from "./hear.ts";
+import { heldAnswer } from "./held.ts";
 import { Denied, deniedError, GuardSession } from "./session.ts";
+import type { GuardedRequest } from "./tools.ts";
 
 /** The work of the guardrails that apply to a request; undefined if none does. */
 export function guardrailsRun(guards: Guards, all: readonly Guardrail[], turn: ChatTurn): StageRun | undefined {
-  const request = { caller: turn.caller, model: turn.model.id };
-  const own = all.filter((guardrail) => guardrail.applies(request));
-  return own.length === 0 ? undefined : new GuardrailsRun(guards, own);
+  const { requestId, path: endpoint } = turn.exchange;
+  const request = { caller: turn.caller, model: turn.model.id, requestId, endpoint };
+  const isOwn = turn.origin === "inner";
+  const own = all.filter((one) => one.applies(request) && !(isOwn && one.judge?.readsAnswersOnly === true));
+  return own.length === 0 ? undefined : new GuardrailsRun(guards, own, request);
 }
+
+/** Texts of more characters are looked through in steps, between which other requests go on. */
+const LONG_CHARS = 64 * 1024;
 
 class GuardrailsRun implements StageRun {
   readonly #guards: Guards;
   readonly #session: GuardSession;
   readonly #changes = new WeakMap<ChatTurn, Change>();
+  #isHeard = false;
 
-  constructor(guards: Guards, guardrails: readonly Guardrail[]) {
+  constructor(guards: Guards, guardrails: readonly Guardrail[], request: GuardedRequest) {
     this.#guards = guards;
-    this.#session = new GuardSession(guardrails);
+    this.#session = new GuardSession(guardrails, request);
   }
 
-  prepare(turn: ChatTurn): Change | undefined {
-    const change = this.#masked(turn);
+  prepare(turn: ChatTurn): AtOnce<Change | undefined> {
     // A conversation that may be shortened is stored by the stage that does it, with its values: it is masked as it is sent.
-    if (turn.isShortenable !== true) return change;
-    return this.#session.hears ? { why: "guardrails", isHeard: true } : undefined;
+    if (turn.isShortenable !== true) return this.#masked(turn);
+    return this.#mayHear(turn) ? { why: "guardrails", isHeard: true } : undefined;
   }
 
   /** A further round has results of tools, which have not been looked through. */
-  round(turn: ChatTurn): Change | undefined {
-    return turn.isShortenable === true ? undefined : this.#masked(turn);
+  async round(turn: ChatTurn): Promise<Change | undefined> {
+    const change = turn.isShortenable === true ? undefined : await this.#masked(turn);
+    if (this.#session.asksBeside) await this.#beside(turn.isShortenable === true ? turn : { ...turn, ...change });
+    return change;
   }
 
-  adapt(turn: ChatTurn): Change | undefined {
-    return turn.isShortenable === true ? this.#masked(turn) : undefined;
+  adapt(turn: ChatTurn, _target: Target, signal: AbortSignal): AtOnce<Change | undefined> {
+    return turn.isShortenable === true ? this.#masked(turn, signal) : undefined;
+  }
+
+  gate(turn: ChatTurn, signal: AbortSignal): Promise<void> | undefined {
+    return this.#session.asksBeside ? this.#beside(turn, signal) : undefined;
   }
 
   /** Undefined until it is known whether the answer is looked through. */
   get hears(): ((turn: ChatTurn) => Hearing) | undefined {
-    if (!this.#session.hears) return undefined;
+    const session = this.#session;
+    if (!session.hears && !this.#isHeard) return undefined;
     return (turn) => {
       const { origin, chat } = turn;
-      return guardedAnswer(this.#session, {
-        stopsAtDenial: chat.stream && (chat.n ?? 1) === 1,
-        ended: () => this.#tell(turn),
-        // The gateway itself cannot use a part of an answer.
-        refused: origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined,
-      });
+      const ended = () => this.#tell(turn);
+      // The gateway itself cannot use a part of an answer.
+      const refused = origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined;
+      if (session.holds) return heldAnswer(session, { ended, refused });
+      return guardedAnswer(session, { stopsAtDenial: chat.stream && (chat.n ?? 1) === 1, ended, refused });
     };
+  }
+
+  /** Whether the answer is looked through, asked before it is known what is masked. */
+  #mayHear(turn: ChatTurn): boolean {
+    this.#isHeard ||= turn.isShortenable === true && this.#session.mayRestore;
+    return this.#isHeard || this.#session.hears;
   }
 
   settle(): void {
@@ -62,14 +82,42 @@ class GuardrailsRun implements StageRun {
     for (const { guardrail, action, count } of this.#session.takeCounts()) this.#guards.count(guardrail, action, count);
   }
 
-  #masked(turn: ChatTurn): Change | undefined {
+  #masked(turn: ChatTurn, signal?: AbortSignal): AtOnce<Change | undefined> {
     const known = this.#changes.get(turn);
     if (known !== undefined) return known;
+    if (!this.#session.asksFirst && turn.text.length < LONG_CHARS) return this.#told(turn, () => this.#change(turn));
+    return this.#learned(turn, signal).then(() => this.#told(turn, () => this.#change(turn)));
+  }
+
+  /** What all texts of a request become, looked up in steps and with those who are asked first. */
+  async #learned(turn: ChatTurn, signal?: AbortSignal): Promise<void> {
+    const { chat, content } = turn;
+    const values = turn.members === undefined ? [content, chat] : [{ ...content, ...turn.members }, content, chat];
     try {
-      const change = this.#change(turn);
+      await this.#session.learn(values, saidIn(turn), signal);
+    } catch (error) {
+      throw error instanceof Denied ? this.#refused(turn, error) : error;
+    }
+  }
+
+  #told(turn: ChatTurn, work: () => Change | undefined): Change | undefined {
+    try {
+      const change = work();
       if (change !== undefined) this.#changes.set(turn, change);
       this.#tell(turn);
       return change;
+    } catch (error) {
+      throw error instanceof Denied ? this.#refused(turn, error) : error;
+    }
+  }
+
+  async #beside(turn: ChatTurn, signal?: AbortSignal): Promise<void> {
+    if (turn.isShortenable === true) await this.#learned(turn, signal);
+    try {
+      // What was masked already is not masked again.
+      const said = saidIn(turn);
+      await this.#session.beside(turn.isShortenable === true ? this.#session.input(said) : said, signal);
+      this.#tell(turn, true);
     } catch (error) {
       throw error instanceof Denied ? this.#refused(turn, error) : error;
     }
@@ -110,6 +158,11 @@ class GuardrailsRun implements StageRun {
     if (this.#session.unread > 0) exchange.log["guardrails_unread"] = this.#session.unread;
     if (hasHeader) exchange.headers["x-sallyport-guardrails"] = report;
   }
+}
+
+/** What a request says, without its parameters. */
+function saidIn({ chat: { messages, tools } }: ChatTurn): unknown {
+  return { messages, tools };
 }
 
 function changedMembers(before: BodyMembers, after: BodyMembers): BodyMembers {
