@@ -128,6 +128,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./cache.ts")).cacheCommand,
   },
   {
+    name: "guardrail",
+    summary: "measure the guardrails of the configuration",
+    load: async () => (await import("./guardrail.ts")).guardrailCommand,
+  },
+  {
     name: "openapi",
     summary: "print the OpenAPI document",
     load: async () => (await import("./openapi.ts")).openapi,

@@ -3,6 +3,7 @@
 import { ApiError } from "../../base/errors.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import { NonsenseAnswer } from "../backends/backend.ts";
+import type { Priors } from "../backends/prior.ts";
 import { readDecisionRequest } from "../questions.ts";
 import { decide, decisionRefusal, routeOf } from "./decide.ts";
 import type { DecisionRoutesDeps } from "./routes.ts";
@@ -22,12 +23,18 @@ export interface OwnQuestion {
   readonly signal: AbortSignal;
 }
 
+/** What it needs of the decisions. */
+export type OwnQuestionDeps = Pick<
+  DecisionRoutesDeps,
+  "models" | "upstream" | "timeoutMs" | "answered" | "answeredNonsense" | "record" | "costMicros" | "clock"
+> & { readonly priors: Priors | undefined };
+
 const KEY = "asked";
 
 /** The probability of yes. Throws if there is no answer. */
 export async function answerOwnQuestion(
   { model, question, state, request, signal }: OwnQuestion,
-  deps: DecisionRoutesDeps,
+  deps: OwnQuestionDeps,
 ): Promise<number> {
   const asked = readDecisionRequest({ model, state, questions: { [KEY]: { type: "noul", ...question } } });
   const { versions, aliases } = await deps.models.current();
