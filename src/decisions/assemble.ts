@@ -9,6 +9,7 @@ import type { Config, TierId } from "../config/schema.ts";
 import type { Budgets } from "../gateway/admission/budgets.ts";
 import type { EndUsers } from "../gateway/admission/end-users.ts";
 import type { AttemptDeps } from "../gateway/calls/attempts.ts";
+import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { type BodyLimits, readJsonBody } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
@@ -53,6 +54,7 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   record(usage: UsageRecord): void;
   /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
   endUserOf?: EndUsers;
+  guards?: Guards | undefined;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -181,6 +183,7 @@ function routesDepsOf(
     costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
     clock: deps.clock,
     endUserOf: deps.endUserOf ?? (() => undefined),
+    guards: deps.guards,
   };
 }
 

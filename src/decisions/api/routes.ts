@@ -15,6 +15,8 @@ import type { EndUsers } from "../../gateway/admission/end-users.ts";
 import { clientGone, withinDeadline } from "../../gateway/calls/request-deadline.ts";
 import { callTraceOf } from "../../gateway/calls/route-call.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
+import type { Guards } from "../../gateway/stages/guardrails/deps.ts";
+import { guardedCall } from "../../gateway/stages/guardrails/guards.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { admittingEndpoint, describedBy, endpointsBehind, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
@@ -32,14 +34,14 @@ import type { OpenaiDecisionRequest } from "./openai-shape.ts";
 import { refuseRepeats } from "./repeats.ts";
 
 /** The caller. */
-export type DecisionCaller = Pick<Caller, "keyId" | "accountId" | "models" | "budgets"> & {
+export type DecisionCaller = Pick<Caller, "keyId" | "accountId" | "models" | "budgets" | "name"> & {
   readonly account: Pick<Caller["account"], "tier">;
 };
 
 /** The members of the edge's exchange that are used here. */
 export type DecisionExchange = Pick<
   Exchange,
-  "requestId" | "startedMs" | "headers" | "log" | "span" | "failedRoutes" | "wire" | "recorded" | "atEnd"
+  "requestId" | "path" | "startedMs" | "headers" | "log" | "span" | "failedRoutes" | "wire" | "recorded" | "atEnd"
 >;
 
 export interface DecisionRoutesDeps {
@@ -73,6 +75,7 @@ export interface DecisionRoutesDeps {
   clock: Clock;
   /** The name of a caller for a provider that is told who its requests are from. */
   endUserOf: EndUsers;
+  guards?: Guards | undefined;
 }
 
 const decisionText = describedBy(() => {
@@ -202,11 +205,13 @@ async function answer<R extends DecisionRequest>(
   if (shape.path !== "/v1/decisions") exchange.headers["x-typesafe-request-id"] = exchange.requestId;
   const caller = await deps.admit(request);
   const { text, body } = await deps.readJson(request);
-  const asked = shape.read(body, text);
+  let asked = shape.read(body, text);
   const version = await versionFor(asked.model, caller, deps);
   exchange.log["model"] = version.id;
   exchange.headers["x-sallyport-model"] = headerText(version.id);
   exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
+  const guarded = guardedCall(deps.guards, { caller, model: version.id, exchange });
+  if (guarded !== undefined) asked = shape.read(await guarded.input(body, request.signal), text);
   if (caller.budgets !== undefined) {
     await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
   }

@@ -11,14 +11,14 @@ import type { GuardedRequest } from "./tools.ts";
 /** Whose request it is. */
 export interface GuardedCaller extends Pick<GuardedRequest, "caller" | "model"> {
   /** Where it is told what was done. */
-  readonly exchange: Exchange;
+  readonly exchange: Pick<Exchange, "requestId" | "path" | "log" | "headers">;
 }
 
 /** The guardrails that apply to a request. */
 export class GuardedCall {
   readonly #guards: Guards;
   readonly #session: GuardSession;
-  readonly #exchange: Exchange;
+  readonly #exchange: GuardedCaller["exchange"];
 
   constructor(guards: Guards, own: readonly Guardrail[], { caller, model, exchange }: GuardedCaller) {
     const { requestId, path: endpoint } = exchange;

@@ -27,7 +27,7 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   ...["images", "embedding", "b64_json", "embeddings"],
 ]);
 /** Members in which an object has names of the client's own. */
-const FREE: ReadonlySet<string> = new Set(["input", "arguments", "metadata", "args", "response"]);
+const FREE: ReadonlySet<string> = new Set(["input", "arguments", "metadata", "args", "response", "state"]);
 const DEPTH_MAX = 200;
 /** Bytes as a URL. What only begins like one is a text. */
 const DATA_URL = /^data:[\w.+/-]{0,100}(?:;[\w.+=-]{1,100}){0,5};base64,[\w+/=-]*$/;

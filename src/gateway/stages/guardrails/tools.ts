@@ -8,7 +8,7 @@ export type GuardSide = "input" | "output";
 
 /** Who asks which model, and by which request. */
 export interface GuardedRequest {
-  readonly caller: Pick<Caller, "account" | "name" | "accountId" | "keyId">;
+  readonly caller: Pick<Caller, "name" | "accountId" | "keyId"> & { readonly account: Pick<Caller["account"], "tier"> };
   readonly model: string;
   readonly requestId: string;
   readonly endpoint: string;

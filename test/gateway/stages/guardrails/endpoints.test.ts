@@ -2,6 +2,7 @@
 // or listed here with the reason why not.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
+import { NOT_OFFERED_PATHS } from "../../../../src/gateway/endpoints/not-offered.ts";
 import { startTestApp } from "../../../support/app.ts";
 import { startUpstream } from "../../../support/upstream.ts";
 
@@ -21,6 +22,7 @@ const app = await startTestApp({
       ...[model("embed", "embedding"), model("rank", "rerank"), model("voice", "speech"), model("paint", "image")],
       ...["messages", "responses"].map((id) => ({ id, routes: [{ provider: id, model: "up-model" }] })),
     ],
+    decisions: { models: [{ id: "judge", backend: { kind: "systemone", routes: [{ provider: "up", model: "j" }] } }] },
     guardrails: [
       { name: "no-stones", check: { kind: "words", words: ["kryptonite"] }, action: "deny" },
       { name: "pii", on: ["input"], check: { kind: "pii", find: ["email"] }, action: "mask" },
@@ -108,37 +110,89 @@ test.each(COUNTS)("%s: a provider counts what may be sent", async (path, body) =
   expect(upstream.received).toHaveLength(1);
 });
 
+const yes = { kind: "yes", type: "noul", noul: 1 };
+const DECISIONS: readonly (readonly [path: string, body: (text: string) => Json])[] = [
+  ...["/v1/systemone", "/typesafe/v1/systemone"].map((path) => {
+    const questions = { q: { type: "noul", instructions: "Is it?" } };
+    return [path, (text: string) => ({ model: "judge", state: { said: text, n: 1 }, questions })] as const;
+  }),
+];
+
+test.each(DECISIONS)("%s: a decision model gets what may be sent", async (path, body) => {
+  upstream.answer(() => Response.json({ model: "j", answers: { q: yes } }));
+  const response = await app.post(path, body("for ada@example.com"));
+  expect(response.status).toBe(200);
+  expect(response.headers.get("x-sallyport-guardrails")).toBe("pii=masked:1");
+  expect(upstream.received[0]?.text).toContain("for [EMAIL_1]");
+  expect((await app.post(path, body("kryptonite"))).status).toBe(400);
+  expect(upstream.received).toHaveLength(1);
+});
+
 /** Endpoints whose texts are looked through, by the beginnings of their paths. */
 const COVERED: Readonly<Record<string, string>> = {
   "/v1/chat/completions": "the stage",
-  "/v1/responses": "the stage",
+  "/v1/responses": "the stage; its socket too",
   "/v1/messages": "the stage",
   "/v1/completions": "the stage",
   "/api/chat": "the stage",
   "/api/generate": "the stage",
-  "/v1beta": "the stage",
-  "/dashboard/api/playground": "the stage",
+  "/v1beta/generateContent": "the stage",
+  "/v1beta/streamGenerateContent": "the stage",
+  "/v1beta/countTokens": "the stages of counts",
+  "/dashboard/api/playground": "as the endpoint that it calls",
   "/v1/embeddings": "one function for models that do not chat",
   "/api/embed": "one function for models that do not chat",
+  "/v1beta/embedContent": "one function for models that do not chat",
+  "/v1beta/batchEmbedContents": "one function for models that do not chat",
   "/v1/rerank": "one function for models that do not chat",
-  "/v2/rerank": "one function for models that do not chat",
   "/v1/audio": "one function for models that do not chat",
   "/v1/images": "one function for models that do not chat",
+  "/v1/moderations": "one function for models that do not chat",
+  "/v1/systemone": "the decisions' one function",
+  "/typesafe/v1/systemone": "the decisions' one function",
+  "/v1/decisions": "the decisions' one function",
+  "/v1/extract": "the stage, by the gateway's own requests to models",
+  "/v2/extract": "the stage, by the gateway's own requests to models",
+  "/v1/llmstxt": "the stage, by the gateway's own requests to models",
+  "/v1/scrape": "the stage, where a model reads the page",
+  "/v2/scrape": "the stage, where a model reads the page",
+  "/v2/parse": "the stage, where a model reads the file",
+  "/v2/crawl": "the stage, where a model reads the pages",
+  "/v2/batch/scrape": "the stage, where a model reads the pages",
+  "/v1/batch/scrape": "the stage, where a model reads the pages",
+  "/v2/search": "the stage, where a model reads the pages",
+  "/mcp": "as the endpoint that its tool calls",
 };
 /** Those that are not, with the reason. */
 const LISTED: Readonly<Record<string, string>> = {
-  "/v1/passthrough": "Forwarded as it is; the guide says so.",
+  "/v1/upstream": "Forwarded as it is; the guide says so.",
+  "/v1/auth": "Signs in; no model gets it.",
+  "/dashboard/api/": "Accounts and keys; no model gets them.",
+  "/v1/conversations": "Stored; looked through when it is sent.",
+  "/v1/files": "Stored; looked through when it is sent.",
+  "/api/show": "Names a model.",
+  "/v1/map": "Lists addresses; no model gets them.",
+  "/v2/map": "Lists addresses; no model gets them.",
+  "/v1/crawl": "Pages go to the client; no model reads them.",
+  "/v1/fetch": "A page goes to the client; no model reads it.",
+  "/fetch": "A page goes to the client; no model reads it.",
+  "/v1/search": "Asks search engines; the guide says so.",
+  "/v1/crowd/search": "Asks search engines; the guide says so.",
+  "/v1/compat/openwebui": "Asks search engines and pages; the guide says so.",
+  "/v2/": "Not offered here.",
 };
 
-test("every endpoint that takes a model is covered or listed", () => {
+test("every endpoint that takes something is covered or listed", () => {
+  const isKnown = (path: string) =>
+    [...Object.keys(COVERED), ...Object.keys(LISTED)].some((start) => path.startsWith(start)) ||
+    NOT_OFFERED_PATHS.some((start) => path === start || path.startsWith(`${start}/`));
+  const routes = app.routes().filter(({ method }) => ["POST", "PUT", "PATCH", "ALL"].includes(method));
+  expect(routes.length).toBeGreaterThan(100);
+  expect(routes.map(({ path }) => path).filter((path) => !isKnown(path))).toEqual([]);
+});
+
+test("nothing is listed that there is not", () => {
+  const paths = app.routes().map(({ path }) => path);
   const starts = [...Object.keys(COVERED), ...Object.keys(LISTED)];
-  const routes = app
-    .routes()
-    .filter(
-      ({ method, path }) =>
-        method === "POST" && /chat|complet|respons|messages|generat|embed|rerank|audio|images|passthrough/.test(path),
-    );
-  expect(routes.length).toBeGreaterThan(8);
-  const missing = routes.map(({ path }) => path).filter((path) => !starts.some((start) => path.startsWith(start)));
-  expect(missing).toEqual([]);
+  expect(starts.filter((start) => !paths.some((path) => path.startsWith(start)))).toEqual([]);
 });
