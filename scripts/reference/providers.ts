@@ -1,6 +1,7 @@
 // The page of providers, generated from the vendors' files.
 
 import { CALLABLE, type CallableVendor } from "../../src/vendors/look-up.ts";
+import type { Quirks } from "../../src/vendors/quirks.ts";
 import type { VendorApi } from "../../src/vendors/vendor.ts";
 
 /** The page's text. */
@@ -25,6 +26,13 @@ is not translated. Without an \`api_key\`, \`credentials\` apply, and the variab
 \`base_url\` replaces the host; the paths stay.
 
 ${CALLABLE.flatMap(cloudSection).join("\n\n")}
+
+## One by one
+
+What each takes and what is changed for it, with an entry that works. A parameter that is left out is named in the answer's header
+\`x-sallyport-dropped\`.
+
+${CALLABLE.flatMap(vendorSection).join("\n\n")}
 
 Every other server that speaks one of the protocols is an entry of its own with \`kind\` and \`base_url\`.
 `;
@@ -78,6 +86,56 @@ ${rows.join("\n")}
 ${cloudExample(name)}
 \`\`\``,
   ];
+}
+
+/** What is to be known of a vendor that is no cloud, with an example that a test loads. */
+function vendorSection({ name, title, api }: CallableVendor): string[] {
+  if (api.cloud !== undefined || api.embedded !== undefined) return [];
+  const { variable, baseUrl, models, note } = api;
+  const facts = Object.entries(api.dialects).flatMap(([dialect, quirks]) => quirkLines(dialect, quirks));
+  const lines = [
+    `- Takes ${takes(api)}.`,
+    `- Address: ${baseUrl === "" ? "your own" : `\`${baseUrl}\``}${variable === undefined ? "" : `; ${variable.holds}: \`${variable.name}\``}.`,
+    `- Models: ${models === undefined ? "it has no usable list, so they are configured" : "from its list"}.`,
+    ...(note === undefined ? [] : [`- ${note}`]),
+    ...facts,
+  ];
+  return [`### ${title}\n\n${lines.join("\n")}\n\n\`\`\`yaml\n${vendorExample(name)}\n\`\`\``];
+}
+
+function takes({ kind, dialects }: VendorApi): string {
+  const quirks = dialects["openai-chat"] ?? {};
+  if (quirks.audio !== undefined) return "speech and transcriptions";
+  if (quirks.embeddings !== undefined) return "embeddings and rerank";
+  if (Object.keys(dialects).length === 0) return "typed decisions";
+  const chats = `chats (${kindsOf(kind, { dialects } as VendorApi)})`;
+  return quirks.rerank === undefined ? chats : `${chats}, embeddings and rerank`;
+}
+
+/** A vendor's differences in a protocol, in the words of the configuration's schema. */
+function quirkLines(dialect: string, quirks: Quirks): string[] {
+  const { refuses = [], decision_body: _body, ...others } = quirks;
+  const left =
+    refuses.length === 0 ? [] : [`- Left out (${dialect}): ${refuses.map((one) => `\`${one}\``).join(", ")}.`];
+  const changed = Object.entries(others).filter(([, value]) => typeof value !== "object");
+  const words = changed.map(([quirk, value]) => `\`${quirk}: ${String(value)}\``).join(", ");
+  return words === "" ? left : [...left, `- [Quirks](configuration.md#providers) (${dialect}): ${words}.`];
+}
+
+/** An example configuration of a vendor that is no cloud; "" for others. */
+export function vendorExample(name: string): string {
+  const api = CALLABLE.find((vendor) => vendor.name === name)?.api;
+  if (api === undefined || api.cloud !== undefined || api.embedded !== undefined) return "";
+  const { variable, baseUrl, dialects, models, kind } = api;
+  const quirks = dialects["openai-chat"] ?? {};
+  const own = baseUrl === "" ? [`    base_url: https://example.com${api.pathBelowHost ?? "/v1"}`] : [];
+  const key = variable?.holds === "key" ? [`    api_key: "\${${variable.name}:-}"`] : [];
+  const lines = ["providers:", `  ${name}:`, ...own, ...key];
+  const entry = own.length + key.length === 0 ? ["providers:", `  ${name}: {}`] : lines;
+  if (models !== undefined || Object.keys(dialects).length === 0 || kind === "systemone") return entry.join("\n");
+  const offered = quirks.audio !== undefined ? "speech" : quirks.embeddings !== undefined ? "embedding" : "chat";
+  const model = `  - { id: my-model, kind: ${offered}, routes: [{ provider: ${name}, model: its-name }] }`;
+  return [...entry, "models:", model].join("\n");
 }
 
 /** An example configuration of a cloud; "" for other vendors. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
-import { cloudExample, providerPage } from "../../scripts/reference/providers.ts";
+import { cloudExample, providerPage, vendorExample } from "../../scripts/reference/providers.ts";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { PackedVendor } from "../../src/catalog/pack-metadata.ts";
 import { PACKED_METADATA } from "../../src/catalog/packed-metadata.ts";
@@ -109,6 +109,15 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
       expect(found.baseUrl).not.toContain("{");
       expect(found.baseUrl.endsWith(path.slice(path.lastIndexOf("}") + 1))).toBe(true);
     }
+  });
+
+  test("has an example on the page that can be loaded, if it is no cloud", () => {
+    if (api.cloud !== undefined || api.embedded !== undefined) return;
+    const example = vendorExample(name);
+    expect(providerPage()).toContain(`\`\`\`yaml\n${example}\n`);
+    const { providers, models } = good(example);
+    expect(providers[0]).toMatchObject({ name, preset: name });
+    if (api.models === undefined && Object.keys(api.dialects).length > 0) expect(models).toHaveLength(1);
   });
 
   test("has keys that are shown and logged nowhere", () => {
