@@ -15,6 +15,7 @@ export function endUserScope(configured: EndUserScope | "auto", quirks: Quirks):
 }
 
 /** The members of OpenAI's requests that name an end user, the newest first. */
+const NONE: Record<string, string> = Object.freeze({});
 const OPENAI_NAMES = ["safety_identifier", "user"] as const;
 
 /** The member that names the end user of an OpenAI request whose body names none, if the provider does not refuse it. */
@@ -23,7 +24,8 @@ export function openaiEndUser(
   { endUser, quirks }: { readonly endUser?: string | undefined; readonly quirks: Quirks },
   refused: readonly string[] = [],
 ): Record<string, string> {
-  if (endUser === undefined || OPENAI_NAMES.some((name) => isGiven(body[name]))) return {};
+  if (endUser === undefined) return NONE;
+  if (OPENAI_NAMES.some((name) => isGiven(body[name]))) return {};
   const name = quirks.safety_identifier === true ? "safety_identifier" : "user";
   return refused.includes(name) ? {} : { [name]: endUser };
 }

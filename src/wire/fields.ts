@@ -90,12 +90,13 @@ export function eachOf<T>(...fields: BodyField<T>[]): Alternatives<T> {
 export function formatFields<const Members extends Named<BodyMember>>(table: Table<Members>): FormatFields<Members> {
   const parameters = stepsOf(table.parameters);
   const reasoning = stepsOf(table.reasoning);
+  const [parametersFor, reasoningFor] = [stepsFor(parameters), stepsFor(reasoning)];
   const fields = [...parameters, ...reasoning].flatMap(({ places }) => places);
   const described = () => describe(table, fields);
   return {
     read(body) {
-      const read = readSteps(parameters, body) ?? {};
-      const options = readSteps(reasoning, body);
+      const read = readSteps(parametersFor(body), body) ?? {};
+      const options = readSteps(reasoningFor(body), body);
       if (options !== undefined) read["reasoning"] = options;
       return read;
     },
@@ -160,6 +161,16 @@ function readerOfSeveral(reads: readonly Read[], checksAll: boolean): Read {
       else if (checksAll) read(body);
     }
     return value;
+  };
+}
+
+/** The steps that a body needs: all, or those that no member stands for. */
+function stepsFor(steps: readonly Step[]): (body: Fields) => readonly Step[] {
+  const names = new Set(steps.flatMap(({ places }) => places.map(({ container, name }) => container ?? name)));
+  const always = steps.filter(({ places }) => places.length === 0);
+  return (body) => {
+    for (const name in body) if (names.has(name)) return steps;
+    return always;
   };
 }
 

@@ -71,8 +71,6 @@ export class RouteAttempt {
   readonly provider: Provider;
   /** Headers with the trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For callers that only have to report the outcome. */
-  readonly permit: Permit;
   readonly #parts: AttemptParts;
   readonly #span: TraceSpan | undefined;
   /** The start of the call by `performance.now()`. */
@@ -85,7 +83,11 @@ export class RouteAttempt {
     this.provider = parts.provider;
     this.#span = parts.trace?.span?.child(genAiSpanName(parts.route.model, parts.trace.operation), attributesOf(parts));
     this.headers = this.#span?.headers ?? parts.trace?.headers ?? NO_HEADERS;
-    this.permit = { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
+  }
+
+  /** For callers that only have to report the outcome. */
+  get permit(): Permit {
+    return { settle: (outcome) => this.end({ outcome, label: LABEL_OF[outcome] }) };
   }
 
   /** Records the outcome. Later calls do nothing. */

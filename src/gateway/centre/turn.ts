@@ -102,13 +102,11 @@ export function forwardedHeaders(request: Request): Record<string, string> {
 
 /** The options with which a format reads a body. */
 export function decodeOptions({ headers }: Request): DecodeOptions {
+  const userAgent = headers.get("user-agent") ?? "";
   const betas = headers.get("anthropic-beta");
   const version = headers.get("anthropic-version");
-  return {
-    ...(betas === null ? {} : { betas }),
-    ...(version === null ? {} : { version }),
-    userAgent: headers.get("user-agent") ?? "",
-  };
+  if (betas === null && version === null) return { userAgent };
+  return { ...(betas === null ? {} : { betas }), ...(version === null ? {} : { version }), userAgent };
 }
 
 /** What the attempts on a turn's routes need to know of it. */

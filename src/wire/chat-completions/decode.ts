@@ -35,20 +35,23 @@ export function decodeChatCompletions(body: check.Fields, headers: DecodeOptions
   if (read.topLogprobs !== undefined && read.logprobs !== true) {
     check.reject("top_logprobs", "Invalid 'top_logprobs': 'logprobs' must be true.");
   }
-  return {
+  const extra = check.remaining(body, CHAT_FIELDS.known);
+  // A format that only some servers support, such as a grammar, has no neutral form.
+  if (responseFormat === undefined && body["response_format"] !== undefined)
+    extra["response_format"] = body["response_format"];
+  const request: ChatRequest = {
     model: check.need(body, "model", check.expectText),
     messages: messagesOf(check.need(body, "messages", check.expectList)),
     stream,
     includeUsage: stream && usageWanted,
     tools: toolsOf(body),
-    // A format that only some servers support, such as a grammar, has no neutral form.
-    extra: {
-      ...check.remaining(body, CHAT_FIELDS.known),
-      ...check.given({ response_format: responseFormat ? undefined : body["response_format"] }),
-    },
-    ...check.given({ toolChoice: toolChoiceOf(body), responseFormat, includeCost: wantsCost(body) }),
-    ...read,
+    extra,
   };
+  const toolChoice = toolChoiceOf(body);
+  if (toolChoice !== undefined) request.toolChoice = toolChoice;
+  if (responseFormat !== undefined) request.responseFormat = responseFormat;
+  if (wantsCost(body) === true) request.includeCost = true;
+  return Object.assign(request, read);
 }
 
 const responseFormatOf: check.Check<ResponseFormat | undefined> = (value, path) => {

@@ -8,11 +8,14 @@ const ORIGIN = "openai-chat";
 
 /** The tools of the request, including those in the legacy form. */
 export function toolsOf(body: check.Fields): Tool[] {
-  const tools = check.maybe(body, "tools", check.expectListOf(toolOf)) ?? [];
+  const tools = check.maybe(body, "tools", expectTools) ?? [];
   // The legacy form of tools.
-  const legacy = check.maybe(body, "functions", check.expectListOf(functionOf)) ?? [];
-  return [...tools, ...legacy];
+  const legacy = check.maybe(body, "functions", expectFunctions);
+  return legacy === undefined ? tools : [...tools, ...legacy];
 }
+
+const expectTools: check.Check<Tool[]> = (value, path) => check.expectListOf(toolOf)(value, path);
+const expectFunctions: check.Check<Tool[]> = (value, path) => check.expectListOf(functionOf)(value, path);
 
 const toolOf: check.Check<Tool> = (value, path) => {
   const fields = check.expectFields(value, path);

@@ -50,9 +50,6 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
   return faultFromHttp(ours, said, headers);
 }
 
-/** The members for the gateway, which are not sent upstream. */
-const OURS = { thread_id: undefined, conversation_id: undefined };
-
 function losslessRequest(
   text: string,
   chat: ChatRequest,
@@ -60,7 +57,11 @@ function losslessRequest(
   members: Readonly<Record<string, unknown>>,
 ): UpstreamRequest {
   const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
-  const edits: Record<string, unknown> = { ...OURS, ...members, ...openaiEndUser(body, ctx), model: ctx.model };
+  // The first two are for the gateway, and not sent upstream.
+  const edits: Record<string, unknown> = { thread_id: undefined, conversation_id: undefined };
+  for (const name in members) edits[name] = members[name];
+  Object.assign(edits, openaiEndUser(body, ctx));
+  edits["model"] = ctx.model;
   const dropped: string[] = [];
   const refused = refusedFor(ctx, chat.reasoning);
   for (const name of refused) {
