@@ -21,7 +21,8 @@ export function uuid(): string {
 
 /** An id with a public prefix, such as `chatcmpl-…`: the prefix and 32 hex digits that sort by time. */
 export function prefixedId(prefix: string): string {
-  return prefix + Bun.randomUUIDv7("hex").replaceAll("-", "");
+  const id = Bun.randomUUIDv7();
+  return prefix + id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
 }
 
 /** Lower-case hex SHA-256. */

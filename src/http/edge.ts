@@ -171,15 +171,11 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 }
 
 /** All headers of a JSON answer. */
-function headersOf(exchange: Exchange, { idHeader, isApi, exposed }: PathFacts): Record<string, string> {
-  const { requestId } = exchange;
-  const headers: Record<string, string> = { "content-type": JSON_TYPE["content-type"], "x-request-id": requestId };
-  if (idHeader !== undefined) headers[idHeader] = requestId;
-  for (const name in exchange.headers) headers[name] = exchange.headers[name] as string;
-  if (isApi) {
-    headers["access-control-allow-origin"] = "*";
-    headers["access-control-expose-headers"] = exposed;
-  }
+function headersOf({ requestId, headers: own }: Exchange, { idHeader, fixed }: PathFacts): Headers {
+  const headers = new Headers(fixed());
+  headers.set("x-request-id", requestId);
+  if (idHeader !== undefined) headers.set(idHeader, requestId);
+  for (const name in own) headers.set(name, own[name] as string);
   return headers;
 }
 
@@ -187,13 +183,21 @@ function headersOf(exchange: Exchange, { idHeader, isApi, exposed }: PathFacts):
 interface PathFacts {
   readonly idHeader: string | undefined;
   readonly isApi: boolean;
-  readonly exposed: string;
+  /** The headers that every JSON answer has. A copy of them costs less than to read them from an object. */
+  fixed(): Headers;
 }
 
 /** Finds the facts of paths. Those of the busiest paths are kept. */
 function pathFacts({ paths, direct }: Pick<EdgeDeps, "paths" | "direct">): (path: string) => PathFacts {
-  const exposed = paths.exposedHeaders;
-  const made = (path: string) => ({ idHeader: paths.traits(path)?.requestIdHeader, isApi: paths.isApi(path), exposed });
+  const made = (path: string): PathFacts => {
+    const isApi = paths.isApi(path);
+    const shared = { "access-control-allow-origin": "*", "access-control-expose-headers": paths.exposedHeaders };
+    return {
+      idHeader: paths.traits(path)?.requestIdHeader,
+      isApi,
+      fixed: lazily(() => new Headers({ ...JSON_TYPE, ...(isApi ? shared : {}) })),
+    };
+  };
   const kept = new Map([...direct.keys()].map((path) => [path, made(path)]));
   return (path) => kept.get(path) ?? made(path);
 }
