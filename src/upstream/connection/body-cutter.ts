@@ -54,9 +54,37 @@ export class BodyCutter {
         this.#left -= end - at;
         at = end;
         if (this.#left === 0) this.#step = this.#isChunked ? "after-data" : "over";
-      } else at = this.#readLine(bytes, at);
+      } else {
+        const after = this.#readPlain(bytes, at);
+        at = after > at ? after : this.#readLine(bytes, at);
+      }
     }
     this.surplus = bytes.length - at;
+  }
+
+  /**
+   * Reads the end of a chunk, or a size without extensions, if it is there as a whole: nearly all are. Returns the position after
+   * it; `from` if the line is to be read as others are.
+   */
+  #readPlain(bytes: Buffer, from: number): number {
+    if (this.#line !== "") return from;
+    let at = from;
+    if (this.#step === "after-data") {
+      if (bytes[at] !== CARRIAGE_RETURN || bytes[at + 1] !== LINE_FEED) return from;
+      this.#step = "size";
+      at += 2;
+    }
+    if (this.#step !== "size") return at;
+    let size = 0;
+    let end = at;
+    for (let digit = hexDigit(bytes[end]); digit >= 0 && end - at < SIZE_DIGITS_MAX; digit = hexDigit(bytes[end])) {
+      size = size * 16 + digit;
+      end++;
+    }
+    if (end === at || bytes[end] !== CARRIAGE_RETURN || bytes[end + 1] !== LINE_FEED) return at;
+    this.#left = size;
+    this.#step = size === 0 ? "trailers" : "data";
+    return end + 2;
   }
 
   #readLine(bytes: Buffer, at: number): number {
@@ -92,4 +120,12 @@ export class BodyCutter {
       if (!TRAILER_LINE.test(line)) throw new BrokenAnswer("A line after the answer is no header.");
     }
   }
+}
+
+/** The value of a hexadecimal digit; -1 for any other byte, and beyond the end. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (byte >= 48 && byte <= 57) return byte - 48;
+  const lower = byte | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
