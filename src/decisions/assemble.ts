@@ -2,7 +2,6 @@
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
-import { ApiError } from "../base/errors.ts";
 import type { KeyModels } from "../catalog/key-models.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { Config, TierId } from "../config/schema.ts";
@@ -30,9 +29,8 @@ import { Priors } from "./backends/prior.ts";
 import { readCalibrationFile } from "./calibration/file.ts";
 import { DecisionDiscovery } from "./models/discover.ts";
 import { DecisionModels } from "./models/models.ts";
-import { decisionOverview, type ShownVersion } from "./models/overview.ts";
-import { decisionCostMicros, decisionWorstCaseMicros, inputPriceOf, type PriceDeps } from "./models/prices.ts";
-import { type Promotion, PromotionRefused, promoteVersion } from "./models/promote.ts";
+import { decisionCostMicros, decisionWorstCaseMicros, type PriceDeps } from "./models/prices.ts";
+import type { Promotion } from "./models/promote.ts";
 import { createUpstreams } from "./models/upstreams.ts";
 import type { DecisionVersion, ListedModel } from "./models/versions.ts";
 import { DecisionWatch } from "./models/watch.ts";
@@ -110,11 +108,11 @@ export function createDecisions(deps: DecisionsDeps) {
     has: (id: string) => models.has(id),
     health: () => watch.health(),
     /** The data for the operator's page. */
-    overview: () => overview(deps.store, { models, watch, prices }),
+    overview: async () => (await operating()).overview(deps.store, { models, watch, prices }),
     /**
      * Moves an alias for an operator and returns its previous target. Throws `ApiError` 400 if the version was measured as worse.
      */
-    promote: (promotion: Promotion) => promote({ models, store: deps.store }, promotion),
+    promote: async (promotion: Promotion) => (await operating()).promote({ models, store: deps.store }, promotion),
     /** Reads the configured models. Call it once before serving. */
     async load(): Promise<void> {
       await models.load();
@@ -139,6 +137,9 @@ export function createDecisions(deps: DecisionsDeps) {
     },
   };
 }
+
+/** What operators see and do is loaded with the first that does. */
+const operating = () => import("./models/operating.ts");
 
 /** Few installations ask such questions, so the code is loaded with the first. */
 async function judged(asked: OwnQuestion, deps: DecisionRoutesDeps): Promise<number> {
@@ -187,22 +188,6 @@ function routesDepsOf(
   };
 }
 
-async function promote(
-  deps: { models: DecisionModels; store: DecisionStore },
-  promotion: Promotion,
-): Promise<{ before: string | null }> {
-  try {
-    const moved = await promoteVersion(deps, promotion);
-    await deps.models.load();
-    return moved;
-  } catch (error) {
-    if (!(error instanceof PromotionRefused)) throw error;
-    const message = `${error.message.slice(0, 1).toUpperCase()}${error.message.slice(1)}.`;
-    if (error.reason === "no_version") throw new ApiError("model_not_found", message, { param: "version" });
-    throw new ApiError("invalid_request", message, { param: error.reason === "worse" ? "version" : "alias" });
-  }
-}
-
 /** The providers whose lists of decision models are fetched; none if models are configured. */
 function discovered({ decisions, providers }: Config, own: ReadonlyMap<string, Provider>) {
   if (decisions.models.length > 0) return [];
@@ -223,17 +208,5 @@ function embeddedModels({ providers }: Config): ListedModel[] {
     (embeddedCard(kind)?.card.embeddedDecisionModels ?? []).map(({ id, ...embedded }) => {
       return { provider, model: id, tier, embedded };
     }),
-  );
-}
-
-async function overview(
-  store: DecisionStore,
-  { models, watch, prices }: { models: DecisionModels; watch: DecisionWatch; prices: PriceDeps },
-): Promise<ShownVersion[]> {
-  const [snapshot, sightings, health] = await Promise.all([models.current(), store.listSightings(), watch.health()]);
-  const versions = new Map([...snapshot.versions].filter(([, { embedded }]) => embedded !== true));
-  return decisionOverview(
-    { ...snapshot, versions },
-    { sightings, health, priceOf: (version) => inputPriceOf(version, prices) },
   );
 }
