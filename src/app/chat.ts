@@ -12,9 +12,8 @@ import type { GatewayDeps } from "../gateway/centre/deps.ts";
 import { createGateway } from "../gateway/centre/pipeline.ts";
 import type { CompactDeps } from "../gateway/endpoints/compact.ts";
 import { createOwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
-import { COUNTED_MESSAGES, createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
-import { createCountingAllowance } from "../gateway/endpoints/counting/counting-allowance.ts";
-import { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
+import type { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
+import type { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
 import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
 import type { PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
 import type { ResponsesSocketDeps } from "../gateway/endpoints/socket/responses-socket.ts";
@@ -185,11 +184,24 @@ type CounterDeps = Parameters<typeof createTokenCount>[0] & Parameters<typeof cr
 
 /** The endpoints that count tokens, which share an allowance. */
 function countersOf(deps: Omit<CounterDeps, "allowance">) {
-  const allowance = createCountingAllowance(deps.clock);
+  const counters = lazily(async () => {
+    const [{ COUNTED_MESSAGES, createTokenCount }, { createInputTokens }, { createCountingAllowance }] =
+      await Promise.all([
+        import("../gateway/endpoints/counting/count-tokens.ts"),
+        import("../gateway/endpoints/counting/input-tokens.ts"),
+        import("../gateway/endpoints/counting/counting-allowance.ts"),
+      ]);
+    const shared = { ...deps, allowance: createCountingAllowance(deps.clock) };
+    return {
+      countTokens: createTokenCount(shared, () => COUNTED_MESSAGES),
+      countGeminiTokens: createTokenCount(shared, countedGemini),
+      inputTokens: createInputTokens(shared),
+    };
+  });
   return {
-    countTokens: createTokenCount({ ...deps, allowance }, () => COUNTED_MESSAGES),
-    countGeminiTokens: createTokenCount({ ...deps, allowance }, countedGemini),
-    inputTokens: createInputTokens({ ...deps, allowance }),
+    countTokens: async (request: Request) => (await counters()).countTokens(request),
+    countGeminiTokens: async (request: Request) => (await counters()).countGeminiTokens(request),
+    inputTokens: async (request: Request) => (await counters()).inputTokens(request),
   };
 }
 

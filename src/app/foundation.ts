@@ -7,7 +7,8 @@ import { tierGrants } from "../catalog/from-config.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
-import { createCallers } from "../gateway/admission/callers.ts";
+import type { createAnonymousCallers } from "../gateway/admission/anonymous-callers.ts";
+import { type CallersDeps, createCallers } from "../gateway/admission/callers.ts";
 import { createKeyDebugging } from "../gateway/admission/key-debugging.ts";
 import { createRateWindows } from "../gateway/admission/rate-windows.ts";
 import { createListener, type Listener } from "../http/listen.ts";
@@ -192,6 +193,7 @@ function addCallers(
       ...unwrittenOf(writer),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),
       rejected: () => metrics.rateLimited(),
+      anonymous: anonymousOf(deps),
       debug: createKeyDebugging({
         store: verbs.keyDebug,
         clock,
@@ -202,6 +204,23 @@ function addCallers(
     }),
   );
 }
+
+/** The callers of Ollama's format without a key. Their code is loaded by the first one, if any address is listed. */
+function anonymousOf({ config, verbs }: Pick<Ground, "config" | "verbs">): CallersDeps["anonymous"] {
+  const allowed = () => config().compat.ollama.anonymous;
+  let find: ReturnType<typeof createAnonymousCallers> | undefined;
+  return (request, callerOf) => {
+    if (allowed().length === 0) return undefined;
+    find ??= anonymousCallers()({ accounts: verbs.accounts, keys: verbs.keys, allowed, callerOf });
+    return find(request);
+  };
+}
+
+const anonymousCallers = lazily(() => {
+  const { createAnonymousCallers: create }: typeof import("../gateway/admission/anonymous-callers.ts") =
+    require("../gateway/admission/anonymous-callers.ts");
+  return create;
+});
 
 interface Opening {
   readonly clock: Clock;

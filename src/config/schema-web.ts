@@ -87,6 +87,16 @@ const Engine = section("Overrides of a search engine's built-in settings.", {
   ),
 });
 
+/** `compat` */
+export const CompatSection = section("Compatibility with clients that cannot do what others can.", {
+  ollama: section("Clients of Ollama's format.", {
+    anonymous: list(
+      "Client addresses that may use the endpoints of Ollama's format without a key. All share one account of the free tier, which is made for them.",
+      element("cidr"),
+    ),
+  }),
+});
+
 /** `search` */
 export const SearchSection = section("Web search.", {
   only: list("If not empty, only these engines are used.", nameOf("search engine", "An engine.", "")),

@@ -24,7 +24,7 @@ import {
   TiersSection,
   UsageSection,
 } from "./schema-server.ts";
-import { SearchSection, WebSection } from "./schema-web.ts";
+import { CompatSection, SearchSection, WebSection } from "./schema-web.ts";
 
 /** The file form. */
 export const ConfigFile = section("Configuration of the Sallyport AI gateway.", {
@@ -58,6 +58,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   decisions: DecisionsSection,
   web: WebSection,
   search: SearchSection,
+  compat: CompatSection,
 });
 
 /** What read.ts makes of the file form. */

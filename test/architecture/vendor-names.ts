@@ -30,6 +30,7 @@ export const ALLOWED: readonly { readonly path: RegExp; readonly words: readonly
     words: ["github", "huggingface.co"],
     why: "a place to search",
   },
+  { path: /^src\/config\/schema-web\.ts$/, words: ["ollama"], why: "the name of a format" },
   { path: /^src\/catalog\/routes\.ts$/, words: ["anthropic"], why: "a family of clients" },
 ];
 

@@ -1,7 +1,9 @@
 // Authentication and admission of callers: keys with the budgets against which they count, and accounts for which the dashboard
 // acts.
 
+import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
+import { ApiError } from "../../base/errors.ts";
 import type { TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import { createKeyAuthenticator } from "../../http/key-authenticator.ts";
@@ -36,6 +38,11 @@ export interface CallersDeps {
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
   /** Copies the messages of requests whose key is being debugged. */
   debug?: DebugRequest;
+  /** The caller of a request without a key; undefined if it is not let in. */
+  anonymous(
+    request: Request,
+    callerOf: (keyId: string) => Promise<Caller | undefined>,
+  ): Promise<Caller | undefined> | undefined;
   /** Called for a request that exceeded its rate limit. */
   rejected(): void;
 }
@@ -70,6 +77,21 @@ export function createCallers({
     clock,
     takesXApiKey,
   });
+  const callerOf = async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId));
+  /** The caller of a request; without a key only if the operator lets such requests in. */
+  const identified = (request: Request): AtOnce<Caller> => {
+    try {
+      return authenticator.authenticate(request);
+    } catch (error) {
+      const isKeyless = error instanceof ApiError && error.apiCode === "missing_api_key";
+      const found = isKeyless ? deps.anonymous(request, callerOf) : undefined;
+      if (found === undefined) throw error;
+      return found.then((caller) => {
+        if (caller === undefined) throw error;
+        return caller;
+      });
+    }
+  };
   const changed = () => authenticator.invalidate();
   /** The callers of requests that the dashboard makes for a session. */
   const vouched = new WeakMap<Request, Caller>();
@@ -79,18 +101,18 @@ export function createCallers({
     /** Called after a configuration change, as the plans' limits may be different. */
     reconfigure: changed,
     /** The caller of an endpoint that costs nothing. Other endpoints use `admit`. */
-    authenticate: verifiedCallers((request) => authenticator.authenticate(request), deps.requireVerifiedEmail),
+    authenticate: verifiedCallers(identified, deps.requireVerifiedEmail),
     budgets,
     budgetsOf,
     /** The holder of a key, for work that continues after its request; undefined once the key is revoked or expired. */
-    callerOf: async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId)),
+    callerOf,
     /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
       vouched.set(request, caller);
       return answer(request);
     },
     admit: createAdmission({
-      authenticate: (request) => vouched.get(request) ?? authenticator.authenticate(request),
+      authenticate: (request) => vouched.get(request) ?? identified(request),
       limiter,
       clock,
       tierRpm: (tier) => grants()[tier].rpm,
