@@ -91,7 +91,8 @@ function isAtHand(answer: UpstreamAnswer): answer is OwnAnswer {
 
 const bytesOf: Whole<Uint8Array> = {
   small: (response) => response.bytes(),
-  joined: (chunks, size) => Buffer.concat(chunks, size),
+  // A piece belongs to its reader, so a single one needs no copy.
+  joined: (chunks, size) => (chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks, size)),
 };
 
 /** The two ways to turn a body into a value: directly by the runtime, or from the pieces that arrived. */

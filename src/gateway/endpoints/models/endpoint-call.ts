@@ -203,7 +203,10 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
     to: offsetOf(span.valueEnd),
     text: JSON.stringify(value),
   });
-  const edits = models.map((span) => put(span, model.id));
+  // Most providers know the model by the same name. The bytes are then passed on without a copy.
+  const edits = models
+    .filter(({ valueStart, valueEnd }) => text.slice(valueStart, valueEnd) !== JSON.stringify(model.id))
+    .map((span) => put(span, model.id));
   if (shown !== read["usage"]) {
     const open = text.indexOf("{") + 1;
     edits.push(

@@ -155,6 +155,11 @@ describe("embeddings", () => {
       expect(text).toBe(answer(LONG, '"other": 1.0'));
     });
 
+    test("an answer whose model has the client's name for it keeps all its bytes", async () => {
+      const { text } = await ask(answer(LONG, '"model": "embed-plain"'));
+      expect(text).toBe(answer(LONG, '"model": "embed-plain"'));
+    });
+
     test("become base64 where the client asks for it", async () => {
       const { text } = await ask(answer(LONG), { encoding_format: "base64" });
       const numbers = JSON.parse(`[${LONG}]`) as number[];
