@@ -13,7 +13,6 @@ import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { sourceOf } from "./request-source.ts";
-import { answerAll } from "./spread.ts";
 import type { Answer } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf, withUsualNames } from "./turn.ts";
@@ -33,9 +32,10 @@ export function createGateway(deps: GatewayDeps) {
     const { text, body } = withUsualNames(await readJsonBody(request, deps.bodyLimits()), format);
     const routing = routingOptionsOf(deps, format, body);
     const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
-    return routing === undefined && format.prompts === undefined
-      ? answerOne(deps, asked)
-      : answerAll(deps, asked, (one) => answerOne(deps, one));
+    if (routing === undefined && format.prompts === undefined) return answerOne(deps, asked);
+    // Few requests name several models or have several prompts.
+    const { answerAll } = await import("./spread.ts");
+    return answerAll(deps, asked, async (one) => answerOne(deps, one));
   }
 
   return { handle };
