@@ -8,6 +8,7 @@ import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts"
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
 import { joinRoutes, longEnough } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";
+import type { McpServers } from "../mcp/servers/servers.ts";
 import type { Resources } from "../mcp/tool.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { Foundation } from "./foundation.ts";
@@ -15,7 +16,8 @@ import type { addUpstreams } from "./upstreams.ts";
 
 type Decisions = ReturnType<typeof addUpstreams>["decisions"];
 
-export interface McpServiceDeps extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log"> {
+export interface McpServiceDeps
+  extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log" | "clock"> {
   readonly web: Pick<ReturnType<typeof createWeb>, "routes" | "engines">;
   readonly decisions: Pick<Decisions, "routes" | "choices">;
   readonly webModels: WebModelChoice;
@@ -24,11 +26,31 @@ export interface McpServiceDeps extends Pick<Foundation, "config" | "callers" | 
 /** `POST /mcp` as a service. */
 export function createMcpService(deps: McpServiceDeps) {
   const { config, callers, observer, log, bodyLimits } = deps;
-  return createMcp({
+  let loading: Promise<McpServers> | undefined;
+  /** The code for other servers is loaded when their tools are first asked for. */
+  const servers = () => {
+    loading ??= import("../mcp/servers/servers.ts").then(
+      ({ McpServers }) =>
+        new McpServers({
+          settings: () => config().mcp.servers,
+          nowMs: () => deps.clock.now(),
+          warn: (message, fields) => log.warn(message, fields),
+        }),
+    );
+    return loading;
+  };
+  const mcp = createMcp({
+    admit: callers.admit,
     origins: () => config().server,
     authenticate: async (request) => {
       const caller = await callers.authenticate(request);
-      return { keyId: caller.keyId, resources: resourcesOf(deps, caller) };
+      const { tier } = caller.account;
+      const hasServers = () => config().mcp.servers.size > 0;
+      const served = {
+        list: async () => (hasServers() ? (await servers()).tools(tier) : []),
+        find: async (name: string) => (hasServers() ? (await servers()).find(tier, name) : undefined),
+      };
+      return { keyId: caller.keyId, resources: resourcesOf(deps, caller), served };
     },
     bodyLimits,
     endpoints: describedEndpoints,
@@ -40,6 +62,14 @@ export function createMcpService(deps: McpServiceDeps) {
     }),
     unexpected: (error) => log.error("a tool failed unexpectedly", { error }),
   });
+  return {
+    ...mcp,
+    reconfigure: () => void loading?.then((open) => open.reconfigure()),
+    stop: async () => {
+      await mcp.stop();
+      await (await loading)?.stop();
+    },
+  };
 }
 
 /** Loaded when the first list is requested: not needed at the start. */

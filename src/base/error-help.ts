@@ -23,6 +23,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
     "Leave the image out, or choose a model that accepts images according to `GET /v1/models`.",
   tools_not_supported: "Leave the tools out, or choose a model that supports them.",
   max_tokens_exceeded: "Request at most as many tokens as the message says.",
+  mcp_server_unavailable: "Try again later. The operator finds the cause in the log.",
   invalid_block:
     "Send blocks of web searches and pages as they were received, with the same account, or leave them out of the history.",
   unsupported_parameter: "Leave the parameter out, or choose a model whose provider supports it.",

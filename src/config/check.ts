@@ -19,8 +19,20 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkWriters(config, report);
   checkNodes(config, report);
   checkCertificate(config.server.tls, report);
+  for (const [name, server] of config.mcp.servers) checkServer(name, server, report);
   if (config.guardrails.length > 0) checksOfGuardrails()(config, report);
   return problems;
+}
+
+/** An MCP server is reached in one way, and two underscores end its name in the names of its tools. */
+function checkServer(
+  name: string,
+  { url, command }: { url: string; command: readonly string[] },
+  report: Report,
+): void {
+  const path = joinPath("mcp.servers", name);
+  if ((url === "") === (command.length === 0)) report(path, "needs either url or command");
+  if (name.includes("__")) report(path, "expected a name without '__', which stands between it and its tools");
 }
 
 /** Processes that share a port must also share the database and the Redis. */

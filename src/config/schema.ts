@@ -5,6 +5,7 @@ import type { CREDENTIAL_KINDS, ProviderKind } from "../vendors/protocols.ts";
 import { list, map, type ResolvedStatic, section, text } from "./fields.ts";
 import { AuthSection, EmailSection } from "./schema-accounts.ts";
 import { GuardrailEntry } from "./schema-guardrails.ts";
+import { McpSection } from "./schema-mcp.ts";
 import { CatalogSection, DecisionsSection, Model, ProviderSection } from "./schema-providers.ts";
 import {
   AlertsSection,
@@ -50,6 +51,7 @@ export const ConfigFile = section("Configuration of the Sallyport AI gateway.", 
   compaction: CompactionSection,
   cache: CacheSection,
   chat_tools: ChatToolsSection,
+  mcp: McpSection,
   guardrails: list(
     "What requests and answers are looked through for, in this order. None: nothing of it runs.",
     GuardrailEntry,

@@ -12,13 +12,16 @@ import { admittingEndpoint, describedBy, endpointRoutes, type ServedEndpoint } f
 import { sseResponse } from "../http/sse-response.ts";
 import { checkOrigin, type OriginRules } from "./origins.ts";
 import { RunningCalls } from "./running-calls.ts";
-import { createServer, type McpClient, type McpSdk, type ServerDeps } from "./server.ts";
+import type { McpClient, McpSdk, ServerDeps } from "./server.ts";
+import type { ServedTools } from "./servers/servers.ts";
 import type { Resources } from "./tool.ts";
 
 /** The key of a request, and what it opens. */
 interface KeyHolder {
   readonly keyId: string;
   readonly resources: Resources;
+  /** The tools of other servers that its plan has. */
+  readonly served: ServedTools;
 }
 
 /** What the endpoint needs. */
@@ -28,6 +31,8 @@ export interface McpRoutesDeps extends ServerDeps {
   authenticate(request: Request): AtOnce<KeyHolder>;
   bodyLimits(): BodyLimits;
   readonly call: CallEndpoint;
+  /** Counts a call that no endpoint counts. Throws `ApiError`. */
+  admit(request: Request, exchange: Exchange): AtOnce<unknown>;
 }
 
 /** Maximum size of a message. Arguments are short, and the largest input of a decision is less than a tenth of this. */
@@ -60,6 +65,7 @@ export function createMcp(deps: McpRoutesDeps) {
   let loading: Promise<McpHttpHandler> | undefined;
   const load = async (): Promise<McpHttpHandler> => {
     const sdk: McpSdk = await import("@modelcontextprotocol/server");
+    const { createServer } = await import("./server.ts");
     return sdk.createMcpHandler(({ authInfo }) => createServer(sdk, deps, authInfo?.extra?.["client"] as McpClient), {
       // The keepalives of `streamed` also detect clients that do not read.
       keepAliveMs: 0,
@@ -80,7 +86,7 @@ export function createMcp(deps: McpRoutesDeps) {
       noteMessage(message, { exchange, running, name });
     loading ??= load();
     const handler = await loading;
-    const client = clientOf(request, { ...holder, name, running, call: deps.call });
+    const client = clientOf(request, { ...holder, name, running, ...deps });
     const authInfo = { token: "", clientId: holder.keyId, scopes: [], extra: { client } };
     const response = await handler.fetch(request, { authInfo, parsedBody: body.value });
     if (response.status >= 500) deps.unexpected(new Error(`The SDK answered ${response.status}.`));
@@ -148,7 +154,15 @@ function noteMessage(
 /** The client of a request; its calls of endpoints are made with its key. */
 function clientOf(
   request: Request,
-  { resources, name, running, call }: { resources: Resources; name: string; running: RunningCalls; call: CallEndpoint },
+  {
+    resources,
+    served,
+    name,
+    running,
+    call,
+    admit,
+  }: Pick<KeyHolder, "resources" | "served"> &
+    Pick<McpRoutesDeps, "call" | "admit"> & { name: string; running: RunningCalls },
 ): McpClient {
   const exchange = exchangeOf(request);
   const { requestId, address, secure, isUnnamedProxy, span } = exchange;
@@ -168,6 +182,8 @@ function clientOf(
       run.answer.then(copy, copy);
       return run;
     },
+    served,
+    admit: () => admit(request, exchange),
     begin: (id) => running.begin(name, id),
     called: (tool) => {
       exchange.log["tool"] = tool;

@@ -2,14 +2,16 @@
 // the single client on stdio. The SDK implements the protocol; this file lists the tools and runs them.
 
 import type { Server } from "@modelcontextprotocol/server";
+import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import { asApiError } from "../http/errors.ts";
 import type { InnerRun } from "../http/inner-call.ts";
 import { watchJob } from "./progress.ts";
-import { failureResult, toolResult } from "./results.ts";
+import { failureResult, type ToolResult, toolResult } from "./results.ts";
 import { schemasOf } from "./schemas.ts";
+import type { ServedTool, ServedTools } from "./servers/servers.ts";
 import type { Ask, JsonRecord, McpTool, Resources, ToolRun } from "./tool.ts";
 import { TOOLS } from "./tools/index.ts";
 import { withTime } from "./waiting.ts";
@@ -25,6 +27,10 @@ export interface McpClient {
   begin(id: string | number): { readonly signal: AbortSignal; done(): void };
   /** Called for each call of a tool. */
   called(tool: string): void;
+  /** The tools of other servers that the client may use; absent on stdio, where no server is configured. */
+  readonly served?: ServedTools;
+  /** Counts a call of such a tool against the key's limit. Throws `ApiError`. */
+  admit?(): AtOnce<unknown>;
 }
 
 /** What all servers share. */
@@ -64,7 +70,8 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
   );
   server.setRequestHandler("tools/list", async () => {
     try {
-      return { tools: await listTools(deps, client) };
+      const served = (await client.served?.list()) ?? [];
+      return { tools: [...(await listTools(deps, client)), ...served.map(({ name, tool }) => ({ ...tool, name }))] };
     } catch (error) {
       deps.unexpected(error);
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InternalError, "The tools could not be listed. Try again.");
@@ -72,9 +79,11 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
-    if (tool === undefined)
+    const found = tool === undefined ? await findServed(client, params.name) : undefined;
+    if (found !== undefined && "failed" in found) return found.failed;
+    if (tool === undefined && found === undefined)
       throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
-    client.called(tool.name);
+    client.called(params.name);
     const running = client.begin(mcpReq.id);
     const signal = AbortSignal.any([mcpReq.signal, client.signal, running.signal]);
     const token = mcpReq._meta?.progressToken;
@@ -85,18 +94,48 @@ export function createServer(sdk: McpSdk, deps: ServerDeps, client: McpClient): 
         .notify({ method: "notifications/progress", params: { progressToken: token, ...progress } })
         .catch(() => undefined);
     };
+    const run = { deps, client, signal, tell: token === undefined ? undefined : tell };
     try {
-      return await runTool(tool, params.arguments ?? {}, {
-        deps,
-        client,
-        signal,
-        tell: token === undefined ? undefined : tell,
-      });
+      if (tool !== undefined) return await runTool(tool, params.arguments ?? {}, run);
+      return (await runServed(found!.served, params.arguments ?? {}, run)) as ToolResult;
     } finally {
       running.done();
     }
   });
   return server;
+}
+
+/** A tool of another server. A name without a server's is none. */
+async function findServed(
+  { served }: McpClient,
+  name: string,
+): Promise<{ served: ServedTool } | { failed: ToolResult } | undefined> {
+  if (!name.includes("__")) return undefined;
+  try {
+    const tool = await served?.find(name);
+    return tool && { served: tool };
+  } catch (error) {
+    return { failed: failureResult(asServerError(error)) };
+  }
+}
+
+/** A failure of another server, in words. */
+function asServerError(error: unknown): ApiError {
+  const isDown = error instanceof Error && error.name === "ServerDown";
+  return isDown ? new ApiError("mcp_server_unavailable", error.message) : asApiError(error);
+}
+
+/** Calls a tool of another server, whose result is passed on as it is. */
+async function runServed(served: ServedTool, args: JsonRecord, { deps, client, signal, tell }: RunOptions) {
+  try {
+    await client.admit?.();
+    return await served.call(args, { signal, progress: tell });
+  } catch (error) {
+    signal.throwIfAborted();
+    const known = asServerError(error);
+    if (known.apiCode === "internal_error") deps.unexpected(error);
+    return failureResult(known);
+  }
 }
 
 /** The tools that this client can use, in a fixed order. */

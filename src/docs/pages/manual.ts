@@ -7,6 +7,7 @@ import decisions from "../../../docs/decisions.md" with { type: "text" };
 import agents from "../../../docs/guides/agents.md" with { type: "text" };
 import applications from "../../../docs/guides/applications.md" with { type: "text" };
 import cacheGuide from "../../../docs/guides/cache.md" with { type: "text" };
+import chatTools from "../../../docs/guides/chat-tools.md" with { type: "text" };
 import deployment from "../../../docs/guides/deployment.md" with { type: "text" };
 import firecrawl from "../../../docs/guides/firecrawl.md" with { type: "text" };
 import guardrails from "../../../docs/guides/guardrails.md" with { type: "text" };
@@ -59,6 +60,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/metrics.md", text: metrics },
     { file: "guides/request-log.md", text: requestLog },
     { file: "guides/guardrails.md", text: guardrails },
+    { file: "guides/chat-tools.md", text: chatTools },
     { file: "guides/limits-and-errors.md", text: limits },
     { file: "guides/security.md", text: security },
     { file: "guides/how-it-is-judged.md", text: judged },

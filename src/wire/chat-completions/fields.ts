@@ -162,7 +162,7 @@ export const CHAT_FIELDS = formatFields({
     audio: "The voice and format of spoken output.",
     prediction: "Text that the answer will mostly repeat.",
     moderation: "Settings for the moderation of the request.",
-    web_search_options: "Settings for the provider's own web search.",
+    web_search_options: "Settings for a web search, by the provider or by the gateway.",
     ...OPENAI_FOREIGN,
   },
 });
