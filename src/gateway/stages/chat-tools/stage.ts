@@ -2,11 +2,8 @@
 // first request that names one.
 
 import { lazily } from "../../../base/lazily.ts";
-import { type ChatTurn, mayContain, type Stage } from "../../centre/stage.ts";
+import type { ChatTurn, Stage } from "../../centre/stage.ts";
 import type { ChatToolsDeps } from "./deps.ts";
-
-/** The beginning of everything that the gateway seals for clients. */
-const SEALED = "sallyport";
 
 /** Creates the stage. */
 export function createChatToolsStage(deps: ChatToolsDeps): Stage {
@@ -29,16 +26,15 @@ function namesTool({ chat, body }: ChatTurn): boolean {
   return false;
 }
 
-/** Whether the history may hold results of such tools. A history that was inserted is not in the text. */
-function holdsResults(turn: ChatTurn): boolean {
-  if (turn.before === undefined && !mayContain(turn, SEALED)) return false;
-  return turn.chat.messages.some(
-    ({ role, content }) =>
-      role === "assistant" &&
-      content.some((part) => {
-        if (part.type !== "opaque") return false;
-        const type = String(part.value["type"]);
-        return type.startsWith("web_search_") || type.startsWith("web_fetch_");
-      }),
-  );
+/** Whether the history holds calls or results of such tools. Few histories have parts of that type, so that nothing else is read. */
+function holdsResults({ chat }: ChatTurn): boolean {
+  for (const { role, content } of chat.messages) {
+    if (role !== "assistant") continue;
+    for (const part of content) if (part.type === "opaque" && isOfTool(String(part.value["type"]))) return true;
+  }
+  return false;
+}
+
+function isOfTool(type: string): boolean {
+  return type.startsWith("web_search_") || type.startsWith("web_fetch_");
 }
