@@ -17,14 +17,15 @@ const TAIL =
 
 /** The first digits of the networks' numbers, and how many digits they have. */
 const NETWORKS: readonly { readonly first: RegExp; readonly digits: readonly number[] }[] = [
-  { first: /^4/, digits: [13, 16, 19] },
+  // Numbers of goods have 13 digits, and no cards are issued with as many.
+  { first: /^4/, digits: [16, 19] },
   { first: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, digits: [16] },
   { first: /^3[47]/, digits: [15] },
   { first: /^3(?:0[0-5]|095|[689])/, digits: [14, 16, 19] },
   { first: /^(?:6011|64[4-9]|65)/, digits: [16, 17, 18, 19] },
   { first: /^35(?:2[89]|[3-8])/, digits: [16, 17, 18, 19] },
   { first: /^(?:62|81)/, digits: [16, 17, 18, 19] },
-  { first: /^(?:50[0-9]{2}|5[678]|6304|67)/, digits: [12, 13, 14, 15, 16, 17, 18, 19] },
+  { first: /^(?:50[0-9]{2}|5[678]|6304|67)/, digits: [12, 14, 15, 16, 17, 18, 19] },
   { first: /^(?:220[0-4]|9792|60|82|508)/, digits: [16] },
 ];
 

@@ -29,6 +29,8 @@ const SEPARATED: readonly RegExp[] = [
 /** A gap that no number has that is told by its form alone. */
 const WIDE_GAP = /[ \u00a0]{2}/;
 const DATE = /^(?:\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:\d{4}|\d{2}))(?!\d|[-./]\d)/;
+/** What stands before a row of digits that is a part of a longer name, as in `10.1000/abc.0123.45678`. */
+const WITHIN = /[\p{L}\p{N}_][./-]$/u;
 const DOTTED = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
 /** The check. */
@@ -61,17 +63,18 @@ function phoneAt(text: string, { 0: run, index }: RegExpExecArray): Found | unde
     MORE.lastIndex = index + length;
     if (MORE.test(text)) continue;
     isNamed ??= NAMED.test(text.slice(Math.max(0, index - NAMED_CHARS), index));
-    if (isPhone(run.slice(0, length), isNamed)) return { start: index, end: index + length, label: "PHONE" };
+    if (isPhone(run.slice(0, length), isNamed, WITHIN.test(text.slice(Math.max(0, index - 3), index))))
+      return { start: index, end: index + length, label: "PHONE" };
   }
   return undefined;
 }
 
-function isPhone(text: string, isNamed: boolean): boolean {
+function isPhone(text: string, isNamed: boolean, isWithin: boolean): boolean {
   const digits = text.replace(/\D/g, "");
   if (digits.length < 6 || digits.length > 15 || /^0+$/.test(digits)) return false;
   if (/^\(?\+/.test(text)) return /^[1-9]/.test(digits) && digits.length >= 8;
   if (/^00[1-9]/.test(text) && digits.length >= 11 && (isNamed || /[ ./-]/.test(text))) return true;
   if (DATE.test(text) || DOTTED.test(text)) return false;
   if (isNamed) return digits.length >= 6;
-  return digits.length >= 9 && SEPARATED.some((form) => form.test(text));
+  return digits.length >= 9 && !isWithin && SEPARATED.some((form) => form.test(text));
 }

@@ -57,6 +57,8 @@ const KEY = new RegExp(
   "gu",
 );
 const FIRST = new Set(KEYS.map(({ begins }) => begins[0]));
+/** Keys so short that some have no digit, of letters that no name has. */
+const PLAIN = /^A[KS]IA[A-Z2-7]{16}$/;
 const LETTER = /[A-Za-z\d]/;
 /** All characters of keys. */
 const RUN = /[\w.-]{1,250}$/;
@@ -69,7 +71,7 @@ export const secretCheck: TextCheck = {
     for (let found = KEY.exec(text); found !== null; found = KEY.exec(text)) {
       // Names of variables and of packages may begin like keys, but have no digits, or no letters.
       const key = found[0].replace(/[.-]+$/, "");
-      if (/\d/.test(key) && /[A-Za-z]/.test(key))
+      if ((/\d/.test(key) || PLAIN.test(key)) && /[A-Za-z]/.test(key))
         return { start: found.index, end: found.index + key.length, label: "SECRET" };
     }
     return undefined;
