@@ -14,7 +14,6 @@ import type { CompactDeps } from "../gateway/endpoints/compact.ts";
 import { createOwnedThreads } from "../gateway/endpoints/conversations/owned-threads.ts";
 import type { createTokenCount } from "../gateway/endpoints/counting/count-tokens.ts";
 import type { createInputTokens } from "../gateway/endpoints/counting/input-tokens.ts";
-import { createModelEndpoint } from "../gateway/endpoints/models/model-endpoint.ts";
 import type { PassthroughDeps } from "../gateway/endpoints/passthrough/passthrough.ts";
 import type { ResponsesSocketDeps } from "../gateway/endpoints/socket/responses-socket.ts";
 import { createProbe } from "../gateway/inner/probe.ts";
@@ -135,7 +134,7 @@ export function createChat(deps: ChatDeps) {
       files: { store: files, claim: storage.claim, authenticate },
       compact: compactWith({ ...counting, settings: () => config().compaction }),
       passthrough: passthroughWith(passthroughDeps(deps, pipeline)),
-      modelEndpoint: createModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) }),
+      modelEndpoint: lateModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) }),
       ...countersOf(counting),
     }),
     /** The endpoints that bypass the framework's router. */
@@ -203,6 +202,17 @@ function countersOf(deps: Omit<CounterDeps, "allowance">) {
     countGeminiTokens: async (request: Request) => (await counters()).countGeminiTokens(request),
     inputTokens: async (request: Request) => (await counters()).inputTokens(request),
   };
+}
+
+type ModelEndpoints = typeof import("../gateway/endpoints/models/model-endpoint.ts").createModelEndpoint;
+
+/** The endpoints of models that do not chat, whose code is loaded with the first request. */
+function lateModelEndpoint(deps: Parameters<ModelEndpoints>[0]): ReturnType<ModelEndpoints> {
+  const handler = lazily(async () => {
+    const { createModelEndpoint } = await import("../gateway/endpoints/models/model-endpoint.ts");
+    return createModelEndpoint(deps);
+  });
+  return async (request, endpoint) => (await handler())(request, endpoint);
 }
 
 /** Few keys may pass calls through, so the code for them is loaded by the first one. */
