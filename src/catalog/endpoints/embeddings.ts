@@ -1,6 +1,7 @@
 // POST /v1/embeddings in OpenAI's format, as compatible servers accept it: text or tokens in, vectors out.
 
 import { ApiError } from "../../base/errors.ts";
+import { entryOf } from "../../base/json-object.ts";
 import { reportedUsage } from "../../chat/usage.ts";
 import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
@@ -21,7 +22,7 @@ export const embeddings: ModelEndpoint = {
   operation: "embeddings",
   isRepeatable: true,
   formatConversion: ({ protocol, quirks }) =>
-    protocol.embedsInBatches === true ? BATCHES : OTHERS[quirks.embeddings ?? ""],
+    protocol.embedsInBatches === true ? BATCHES : entryOf(OTHERS, quirks.embeddings ?? ""),
   answer: inAskedFormat,
   relaysLists: ({ encoding_format: format }) => format !== "base64",
   check(body) {

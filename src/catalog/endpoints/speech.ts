@@ -1,5 +1,6 @@
 // POST /v1/audio/speech in OpenAI's format: text in, audio out, as bytes or as events.
 
+import { entryOf } from "../../base/json-object.ts";
 import { reportedUsage } from "../../chat/usage.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { SPEECH_FORMATS } from "./audio-formats.ts";
@@ -17,7 +18,7 @@ export const speech: ModelEndpoint = {
   upstreamPath: "/audio/speech",
   dialects: ["openai-chat", "openai-responses"],
   gives: "any",
-  formatConversion: ({ quirks }) => SPEECH_FORMATS[quirks.audio ?? ""],
+  formatConversion: ({ quirks }) => entryOf(SPEECH_FORMATS, quirks.audio ?? ""),
   operation: "speech",
   check({ input, speed, response_format: format, stream_format: streams }) {
     if (typeof input !== "string" || input === "") refuseParam("input", "a non-empty string");

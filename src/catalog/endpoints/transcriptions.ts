@@ -1,6 +1,7 @@
 // POST /v1/audio/transcriptions and /v1/audio/translations in OpenAI's format, as compatible servers accept them: a
 // form with an audio file in; its text out, as JSON, plain text, subtitles or events.
 
+import { entryOf } from "../../base/json-object.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { TRANSCRIPTION_FORMATS } from "./audio-formats.ts";
 import { audioUsage, worstAudio } from "./audio-usage.ts";
@@ -18,7 +19,7 @@ export const transcriptions: ModelEndpoint = {
   dialects: ["openai-chat", "openai-responses"],
   file: "file",
   gives: "any",
-  formatConversion: ({ quirks }) => TRANSCRIPTION_FORMATS[quirks.audio ?? ""],
+  formatConversion: ({ quirks }) => entryOf(TRANSCRIPTION_FORMATS, quirks.audio ?? ""),
   operation: "transcription",
   check: checkForm,
   measure: ({ prompt }) => ({ inputTokens: typeof prompt === "string" ? countTokens(prompt) : 0, outputTokens: 0 }),

@@ -2,7 +2,7 @@
 // stands, and another one is asked for, which continues from it with the new input.
 
 import { ApiError } from "../../../base/errors.ts";
-import { isRecord } from "../../../base/json-object.ts";
+import { entryOf, isRecord } from "../../../base/json-object.ts";
 import { inputItems } from "../../../wire/responses/references.ts";
 import { type AnswerFrame, recordIn } from "./answer-frames.ts";
 
@@ -73,7 +73,7 @@ export class RunningAnswer {
     return [...this.#done, ...this.#open].flatMap((text) => {
       const { type, item } = recordIn(text);
       if (!isRecord(item) || (type === "response.output_item.added" && this.#ended(item["id"]))) return [];
-      const result = RESULTS[String(item["type"])];
+      const result = entryOf(RESULTS, String(item["type"]));
       return result === undefined ? [] : [{ type: result[0], [result[1]]: item[result[2]] }];
     });
   }
