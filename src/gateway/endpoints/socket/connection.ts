@@ -20,6 +20,8 @@ const LIFE_MS = 60 * 60_000;
 const UNSENT_BYTES_MAX = 1024 * 1024;
 /** Maximum number of inputs that wait for the results of one answer's calls. */
 const STEERS_MAX = 16;
+/** Maximum length of all inputs of one account that wait for results. A single longer one may wait alone. */
+const STEER_CHARS_MAX = 8 * 1024 * 1024;
 /** The close codes for clients that broke the rules. */
 const NOT_TEXT = 1003;
 const NOT_ALLOWED = 1008;
@@ -27,6 +29,8 @@ const NOT_ALLOWED = 1008;
 interface ConnectionDeps {
   readonly held: HeldAnswers;
   readonly texts: RequestTexts;
+  /** The inputs that wait for results, on all connections of the account. */
+  readonly steers: RequestTexts;
   /** Whether the key of the connection is still valid, and of the same account. Rejects if not. */
   stillAllowed(request: Request): Promise<boolean>;
   /** How long the connection is open. */
@@ -49,6 +53,8 @@ interface Turn {
 interface WaitingSteer {
   readonly id: string;
   readonly input: readonly unknown[];
+  /** The length of its message. */
+  readonly chars: number;
 }
 
 /** Why new input is refused. */
@@ -92,6 +98,7 @@ export class ResponsesConnection {
     this.#lanes.clear();
     for (const { abort } of this.#running) abort.abort(new Error("The connection has ended."));
     this.#deps.held.close();
+    for (const id of [...this.#steers.keys()]) this.#takeSteers(id);
     this.drained();
     this.#session = undefined;
   }
@@ -265,7 +272,7 @@ export class ResponsesConnection {
     }
     const { target, input } = read;
     const turn = [...this.#running].find(({ answer }) => answer.id === target);
-    const refusal = this.#refusalOf(turn, target);
+    const refusal = this.#refusalOf(turn, target, text.length);
     if (turn === undefined || refusal !== undefined) {
       if (refusal !== undefined) fail({ ...refusal, turn });
       return;
@@ -275,11 +282,13 @@ export class ResponsesConnection {
     const accepted = { type: "response.steer.accepted", sequence_number: turn.answer.nextSequence, steer };
     this.#send(frameOf(accepted, turn.frame.streamId));
     // A call without its result cannot be continued from, so the input waits for it.
-    if (turn.answer.owed().length > 0) this.#steers.set(target, [...(this.#steers.get(target) ?? []), { id, input }]);
-    else this.#stop(turn, target, input);
+    if (turn.answer.owed().length > 0) {
+      this.#steers.set(target, [...(this.#steers.get(target) ?? []), { id, input, chars: text.length }]);
+      this.#deps.steers.chars += text.length;
+    } else this.#stop(turn, target, input);
   }
 
-  #refusalOf(turn: Turn | undefined, target: string): SteerRefusal | undefined {
+  #refusalOf(turn: Turn | undefined, target: string, length: number): SteerRefusal | undefined {
     if (turn === undefined) {
       return this.#deps.held.has(target)
         ? {
@@ -293,8 +302,18 @@ export class ResponsesConnection {
       return { code: "steering_not_supported", message };
     }
     if (turn.isStopped) return { code: "response_not_active", message: "The response takes no more input." };
-    if ((this.#steers.get(target)?.length ?? 0) < STEERS_MAX) return undefined;
+    const { chars } = this.#deps.steers;
+    const isTooLong = chars > 0 && chars + length > STEER_CHARS_MAX;
+    if (!isTooLong && (this.#steers.get(target)?.length ?? 0) < STEERS_MAX) return undefined;
     return { code: "too_many_pending_steers", message: "Too much input waits already." };
+  }
+
+  /** Takes out the input that waits for an answer's calls. */
+  #takeSteers(id: string): readonly WaitingSteer[] {
+    const waiting = this.#steers.get(id) ?? [];
+    this.#steers.delete(id);
+    for (const { chars } of waiting) this.#deps.steers.chars -= chars;
+    return waiting;
   }
 
   /** Ends an answer where it stands, and asks for its successor. */
@@ -316,7 +335,7 @@ export class ResponsesConnection {
     if (id === undefined || waiting === undefined) return;
     const required = answer.owed();
     let sequence = answer.nextSequence;
-    if (isFailed) this.#steers.delete(id);
+    if (isFailed) this.#takeSteers(id);
     for (const { id: own, input } of waiting) {
       const steer = { id: own, previous_response_id: id };
       const event = isFailed
@@ -328,9 +347,8 @@ export class ResponsesConnection {
 
   /** The request with the input that waited for it before its own. */
   #withSteers(frame: CreateFrame): CreateFrame {
-    const waiting = frame.continued === undefined ? undefined : this.#steers.get(frame.continued);
-    if (frame.continued === undefined || waiting === undefined) return frame;
-    this.#steers.delete(frame.continued);
+    const waiting = frame.continued === undefined ? [] : this.#takeSteers(frame.continued);
+    if (waiting.length === 0) return frame;
     const own = inputItems(recordIn(frame.text));
     const input = [...waiting.flatMap((one) => one.input), ...own];
     return { ...frame, text: spliceMembers(frame.text, { input }) };

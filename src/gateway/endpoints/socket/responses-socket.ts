@@ -29,7 +29,7 @@ const PROTOCOL_BETA = /\s*responses_websockets=[\w.-]*\s*,?/g;
 export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   const hold = createHolder();
   const texts = { chars: 0 };
-  const byAccount = new Map<string, number>();
+  const byAccount = new Map<string, { connections: number; readonly steers: { chars: number } }>();
   const open = new Set<ResponsesConnection>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const enter = (connection: ResponsesConnection) => {
@@ -47,11 +47,12 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   };
   return async (request: Request): Promise<Response> => {
     const { accountId } = await authenticate(request);
-    const count = byAccount.get(accountId) ?? 0;
-    if (count >= CONNECTIONS_MAX) {
+    const account = byAccount.get(accountId) ?? { connections: 0, steers: { chars: 0 } };
+    if (account.connections >= CONNECTIONS_MAX) {
       throw new ApiError("server_busy", `An account may have at most ${CONNECTIONS_MAX} connections at a time.`);
     }
-    byAccount.set(accountId, count + 1);
+    account.connections++;
+    byAccount.set(accountId, account);
     const exchange = exchangeOf(request);
     exchange.streaming = true;
     const { origin, pathname } = new URL(request.url);
@@ -59,6 +60,7 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
     const connection = new ResponsesConnection(origin + pathname, headersOf(request), {
       held: hold(),
       texts,
+      steers: account.steers,
       stillAllowed,
     });
     return takeSocket(request, {
@@ -72,9 +74,8 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
       ended: () => {
         leave(connection);
         connection.ended();
-        const left = (byAccount.get(accountId) ?? 1) - 1;
-        if (left === 0) byAccount.delete(accountId);
-        else byAccount.set(accountId, left);
+        account.connections--;
+        if (account.connections === 0) byAccount.delete(accountId);
         exchange.finish(SWITCHED);
       },
     });

@@ -130,6 +130,38 @@ test("new input waits for the results of calls", async () => {
   socket.close();
 });
 
+test("the input of an account that waits for results has a limited length", async () => {
+  const call = { index: 0, id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
+  chat.answer(() => sse([chatChunk({ role: "assistant", tool_calls: [call] }), HANG]));
+  const tools = [{ type: "function", name: "look", parameters: { type: "object" } }];
+  const open = async () => {
+    const socket = connect(app);
+    const begun = socket.when(isType("response.output_item.added"));
+    socket.send(create({ tools }));
+    await begun;
+    const id = idOf(socket.events.find(isType("response.created")) as Json);
+    const steer = async (chars: number) => {
+      const said = socket.when(({ type }) => String(type).startsWith("response.steer."));
+      socket.send({ type: "response.steer", previous_response_id: id, input: "x".repeat(chars) });
+      return await said;
+    };
+    return { socket, id, steer };
+  };
+  const [one, other] = [await open(), await open()];
+  for (let i = 0; i < 8; i++) expect(await one.steer(1_040_000)).toMatchObject({ type: "response.steer.accepted" });
+  for (const { steer } of [one, other]) {
+    expect(await steer(1_040_000)).toMatchObject({ error: { code: "too_many_pending_steers" } });
+  }
+  // The next request takes what waited for it.
+  const read = one.socket.when(isType("error"));
+  one.socket.send(create({ previous_response_id: one.id }));
+  one.socket.send({ ...create({}), generate: "wrong" });
+  await read;
+  expect(await other.steer(1_040_000)).toMatchObject({ type: "response.steer.accepted" });
+  one.socket.close();
+  other.socket.close();
+});
+
 test("new input that cannot be used comes back", async () => {
   const socket = connect(app);
   const { response } = await socket.ask(create({}));
@@ -262,6 +294,7 @@ test("a connection ends with its time, and says so before", async () => {
   const connection = new ResponsesConnection("http://x/v1/responses", [], {
     held: createHolder()(),
     texts: { chars: 0 },
+    steers: { chars: 0 },
     stillAllowed: () => Promise.resolve(true),
     lifeMs: 1,
   });
