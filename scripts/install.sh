@@ -130,7 +130,8 @@ install() {
   download "$from/$archive" "$work/$archive" || fail "$from/$archive could not be downloaded"
   [ "$(sum_of "$work/$archive")" = "$expected" ] ||
     fail "the checksum of $archive is not the one in SHA256SUMS: the file was damaged or changed, nothing was installed"
-  unpack "$work/$archive"
+  # The part of a program that fits on a full disk may run, as another program.
+  unpack "$work/$archive" || fail "$archive could not be unpacked in $work: is there space? Nothing was installed"
   chmod 755 "$work/sallyport"
   says=$("$work/sallyport" --version) || fail "the program does not run on this machine; on an old processor try --baseline"
   mkdir -p "$prefix/bin" || fail "cannot write to $prefix (choose another folder with --prefix)"

@@ -181,6 +181,20 @@ test.skipIf(Bun.which("ssh-keygen") === null)(
   },
 );
 
+test("a program of which only a part could be unpacked is not installed", async () => {
+  restore();
+  // A part of it runs. Noise, so that half of the archive is half of the program.
+  const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
+  const bytes = Buffer.from(`#!/bin/sh\necho "sallyport 9.9.9 (part)"\nexit 0\n# ${noise}\n`);
+  const whole = Bun.gzipSync(await tarOf([{ name: "sallyport", mode: 0o755, bytes }]));
+  for (const { name } of TARGETS) files.set(`sallyport-9.9.9-${name}.tar.gz`, whole.slice(0, whole.byteLength / 2));
+  writeSums();
+  const prefix = join(home, "part");
+  const refused = await install("--from", server.url.href, "--prefix", prefix);
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("could not be unpacked") });
+  expect(existsSync(join(prefix, "bin"))).toBe(false);
+});
+
 test("of an installer whose download was cut nothing is run", async () => {
   restore();
   const lines = readFileSync(SCRIPT, "utf8").trimEnd().split("\n");
