@@ -5,7 +5,7 @@ import type { ChatMessages } from "./deps.ts";
 
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^{}|]+/g;
 /** Marks that end a sentence or a bracket around an address. */
-const TRAILING = /[)\].,;:!?*_]+$/;
+const TRAILING: ReadonlySet<string> = new Set(")].,;:!?*_");
 
 /** Whether an address stands in the conversation. */
 export function knownAddresses(messages: ChatMessages): Set<string> {
@@ -22,8 +22,15 @@ export function knownAddresses(messages: ChatMessages): Set<string> {
 
 function add(text: string, known: Set<string>): void {
   for (const [found] of text.matchAll(ADDRESS)) {
-    for (const address of [found, found.replace(TRAILING, "")]) if (URL.canParse(address)) known.add(normal(address));
+    for (const address of [found, withoutTrailing(found)]) if (URL.canParse(address)) known.add(normal(address));
   }
+}
+
+/** Read from the end: an expression would begin anew at each mark of a long run. */
+function withoutTrailing(address: string): string {
+  let end = address.length;
+  while (TRAILING.has(address[end - 1]!)) end--;
+  return address.slice(0, end);
 }
 
 /** An address without its fragment, which is not sent. */
