@@ -77,7 +77,7 @@ function claimBefore(text: string, open: number): { start: number; claim: string
   const floor = Math.max(0, open - CLAIM_CHARS_MAX);
   const said = text.slice(floor, open);
   // Markers of the same sentence, and the end of the sentence itself, may stand before it.
-  const body = said.replace(/(?:\s*\[[\d\s,]{1,24}\])*\s*[.!?]?(?:\s*\[[\d\s,]{1,24}\])*\s*$/, "");
+  const body = withoutMarkers(withoutMarkers(said).replace(/[.!?]$/, ""));
   const ends = [...body.matchAll(/[.!?\]](?=\s)\s+|\n+/g)];
   const last = ends.at(-1);
   const from = last === undefined ? 0 : last.index + last[0].length;
@@ -88,6 +88,15 @@ function claimBefore(text: string, open: number): { start: number; claim: string
       .replace(/\[[\d\s,]{1,24}\]/g, "")
       .trim(),
   };
+}
+
+/** A text without the markers at its end, read from there: one expression for all of them would try each space anew. */
+function withoutMarkers(text: string): string {
+  for (let rest = text.trimEnd(); ; ) {
+    const marker = /\[[\d\s,]{1,24}\]$/.exec(rest.slice(-MARKER_CHARS_MAX - 2));
+    if (marker === null) return rest;
+    rest = rest.slice(0, -marker[0].length).trimEnd();
+  }
 }
 
 /** The sentence of the page that has most words of the claim, word for word. */
