@@ -100,16 +100,22 @@ function placeOf(location: unknown): string | undefined {
 
 /** Whether an address belongs to a domain of a list. An entry may name a path too. */
 export function isWithin(url: string, domains: readonly string[]): boolean {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined) return false;
+  const asked = placeAt(url);
+  if (asked === undefined) return false;
   return domains.some((entry) => {
-    const [host = "", ...path] = entry
-      .replace(/^https?:\/\//, "")
-      .toLowerCase()
-      .split("/");
-    const isHost = parsed.hostname === host || parsed.hostname.endsWith(`.${host}`);
-    return isHost && parsed.pathname.startsWith(`/${path.join("/")}`);
+    const place = placeAt(/^https?:\/\//i.test(entry) ? entry : `https://${entry}`);
+    if (place === undefined) return false;
+    const isHost = asked.host === place.host || asked.host.endsWith(`.${place.host}`);
+    return isHost && asked.path.startsWith(place.path);
   });
+}
+
+/** The host of an address as it is compared, and its path. */
+function placeAt(address: string): { host: string; path: string } | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { hostname, pathname } = new URL(address);
+  // A name with the dot of the root is the same host.
+  return { host: hostname.replace(/\.$/, ""), path: pathname };
 }
 
 /** Whether the limits of a tool let it use an address. */
