@@ -12,8 +12,9 @@ const seen: (string | null)[] = [];
 const http = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
-  fetch: (request) => {
+  fetch: async (request) => {
     seen.push(request.headers.get("authorization"));
+    if ((await request.clone().text()).includes('"too":"long"')) return new Response("too long", { status: 413 });
     if (new URL(request.url).pathname === "/closed") return new Response("who are you", { status: 401 });
     return handler.fetch(request);
   },
@@ -95,6 +96,15 @@ describe("a failure is a result in words", () => {
     const slow = await client.call("web__slow");
     expect([slow.isError, text(slow)]).toEqual([true, "The tool did not answer in time."]);
     expect(text(await client.call("web__echo", { a: 1 }))).toBe('{"a":1}');
+  });
+
+  test("of a call that the server refuses by its status; calls of others go on", async () => {
+    const other = client.call("web__slow");
+    expect(text(await client.call("web__echo", { too: "long" }))).toBe(
+      "The server refused the call with the status 413.",
+    );
+    expect(text(await other)).toBe("The tool did not answer in time.");
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("web__echo");
   });
 
   test("of a program that ends in a call; the next call starts it again", async () => {

@@ -167,11 +167,17 @@ export class ServerConnection {
   }
 }
 
+/** Statuses that are about one call: the server works, and the calls of others go on over the same connection. */
+const OF_ONE_CALL: ReadonlySet<number | undefined> = new Set([413, 422, 429, 431]);
+
 /** What a call failed with if the server itself works: it refused the call, or was too slow with it. */
 async function refusalOf(error: unknown): Promise<string | undefined> {
-  const { ProtocolError, SdkError, SdkErrorCode } = await import("@modelcontextprotocol/client");
+  const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import("@modelcontextprotocol/client");
   if (error instanceof ProtocolError) return sizedText(`The tool refused the call: ${error.message}`);
   if (!(error instanceof SdkError)) return undefined;
+  if (error instanceof SdkHttpError && OF_ONE_CALL.has(error.status)) {
+    return `The server refused the call with the status ${error.status}.`;
+  }
   if (error.code === SdkErrorCode.RequestTimeout) return "The tool did not answer in time.";
   if (error.code !== SdkErrorCode.UnsupportedResultType && error.code !== SdkErrorCode.InvalidResult) return undefined;
   return "The tool asked for input of a person or a model, or answered in a form that is not the protocol's. Neither can be passed on.";
