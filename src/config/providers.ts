@@ -2,7 +2,7 @@
 // out.
 
 import { type CloudFacts, type CloudPlace, cloudOrigin } from "../vendors/cloud.ts";
-import { findVendor } from "../vendors/look-up.ts";
+import { findVendor, vendorAt } from "../vendors/look-up.ts";
 import { isEmbedded, USUAL_KIND } from "../vendors/protocols.ts";
 import { findPreset, PRESET_NAMES, presetFacts } from "./presets.ts";
 import type { Problem } from "./read.ts";
@@ -60,10 +60,11 @@ function resolveProvider(
   const places = placesOf(entry, cloud, env);
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
   // The environment's key is sent only to the preset's own address, since another address belongs to someone else.
-  const inherited =
-    own.length === 0 && baseUrl === "" && facts !== undefined && facts.apiKey !== "" && !isWritten(credentials);
-  const keys = inherited ? [facts.apiKey] : [...new Set(own)];
   const usual = cloud === undefined || isMissing(cloud, places) ? facts?.baseUrl : cloudOrigin(cloud, places);
+  const isOwnAddress = baseUrl === "" && (entry.resource === "" || cloud === undefined || isOfVendor(usual));
+  const inherited =
+    own.length === 0 && isOwnAddress && facts !== undefined && facts.apiKey !== "" && !isWritten(credentials);
+  const keys = inherited ? [facts.apiKey] : [...new Set(own)];
   return {
     ...rest,
     ...places,
@@ -75,6 +76,12 @@ function resolveProvider(
     apiKeys: keys,
     timeoutMs: { connect: timeout.connectMs, firstByte: timeout.firstByteMs, idle: timeout.idleMs },
   };
+}
+
+/** Whether an address is that of a known vendor: a `resource` may be a whole host, or end the host early. */
+function isOfVendor(address: string | undefined): boolean {
+  const url = URL.parse(address ?? "");
+  return url !== null && vendorAt(url.hostname) !== undefined;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;

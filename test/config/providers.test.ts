@@ -52,6 +52,20 @@ describe("what a preset fills", () => {
   test.each(keys)("openai: %s has the keys %j", (entry, expected) => {
     expect(providers(`providers: {openai: ${entry}}`, { OPENAI_API_KEY: "env-key" })[0]?.apiKeys).toEqual(expected);
   });
+  const resources: [preset: string, resource: string, variable: string, hasKey: boolean][] = [
+    ["databricks", "dbc-1.cloud.databricks.com", "DATABRICKS_TOKEN", true],
+    ["databricks", "https://adb-1.2.azuredatabricks.net/", "DATABRICKS_TOKEN", true],
+    ["databricks", "elsewhere.example", "DATABRICKS_TOKEN", false],
+    ["snowflake", "org-account", "SNOWFLAKE_PAT", true],
+    ["snowflake", "elsewhere.example/x?", "SNOWFLAKE_PAT", false],
+    ["cloudflare", "0123", "CLOUDFLARE_API_TOKEN", true],
+    ["foundry", "mine", "AZURE_API_KEY", true],
+    ["foundry", "elsewhere.example#", "AZURE_API_KEY", false],
+  ];
+  test.each(resources)("%s with the resource %s: its own address has the key of %s: %p", (preset, at, name, hasKey) => {
+    const [provider] = providers(`providers: {${preset}: {resource: '${at}'}}`, { [name]: "env-key" });
+    expect(provider?.apiKeys).toEqual(hasKey ? ["env-key"] : []);
+  });
   const hosts: [string, string][] = [
     ["127.0.0.1", "http://127.0.0.1:11434/v1"],
     ["box:8080", "http://box:8080/v1"],
