@@ -105,7 +105,8 @@ describe.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))("%s", (na
   const base = basePath(vendor);
   const quirks = api.dialects["openai-chat"] ?? {};
   const scheme = api.auth ?? PROTOCOLS["openai-chat"].auth;
-  const credential = scheme.bearer === true ? `Bearer key-of-${name}` : `key-of-${name}`;
+  const word = scheme.bearer === true ? "Bearer" : scheme.word;
+  const credential = word === undefined ? `key-of-${name}` : `${word} key-of-${name}`;
   const ask = async (body: object) => {
     const response = await app.post("/v1/chat/completions", { model: `of-${name}`, ...body });
     return { response, ...received! };
