@@ -222,6 +222,8 @@ export function secretsOf(config: Config): string[] {
     found.push(...apiKeys, ...headerSecrets(headers), passwordOf(baseUrl));
   }
   for (const { check } of guardrails) found.push(...headerSecrets(check.headers), passwordOf(check.url));
+  for (const { url, headers, env } of config.mcp.servers.values())
+    found.push(passwordOf(url), ...headerSecrets(headers), ...headerSecrets(env));
   for (const { clientSecret } of config.auth.oauth.values()) found.push(clientSecret);
   // In a key of two parts, the second part alone is a secret too.
   for (const { apiKey = "" } of config.search.engines.values())

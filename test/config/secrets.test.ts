@@ -47,6 +47,11 @@ test("secretsOf knows every key that the schema calls a secret", () => {
   const search = file["search"] as { engines: Record<string, object> };
   // Only known engines are allowed as names.
   search.engines = { github: search.engines["x-auth"] as object };
+  // A server has either an address or a command, and names of variables have no hyphen.
+  const mcp = file["mcp"] as { servers: Record<string, { env: Record<string, string>; headers: object }> };
+  const { env, headers } = mcp.servers["x-auth"]!;
+  const local = { command: ["program"], env: { X_AUTH: env["x-auth"] } };
+  Object.assign(mcp, { servers: { far: { url: "https://x", headers }, local } });
   const [guardrail] = file["guardrails"] as [{ check: object }];
   const webhook = { ...guardrail.check, kind: "webhook", url: "http://user:hook%20pw@host" };
   file["guardrails"] = [{ ...guardrail, name: "g", check: webhook }];
