@@ -128,6 +128,8 @@ class Turn {
       return this.#options.names.has(kind) ? content["error_code"] : "foreign";
     }
     const list = Array.isArray(content) ? content : [content];
+    // No pages do not say whose they are.
+    if (list.length === 0 && !this.#options.names.has(kind)) return "foreign";
     const pages: GivenPage[] = [];
     for (const one of list) {
       const opened = this.#options.seals.open(isRecord(one) ? one["encrypted_content"] : undefined);
