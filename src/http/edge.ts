@@ -281,7 +281,10 @@ function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) =>
 function patternIn(matchers: readonly RouteMatcher[], path: string): string | undefined {
   for (const matcher of matchers) {
     if (!matcher.pattern.test(path)) continue;
-    const found = matcher.within === undefined ? matcher.path : patternIn(matcher.within(), path);
+    const within = matcher.within?.();
+    // A plain path goes before patterns there too.
+    const isPlain = within === undefined || within.some((one) => one.path === path);
+    const found = isPlain ? (within === undefined ? matcher.path : path) : patternIn(within, path);
     if (found !== undefined) return found;
   }
   return undefined;
