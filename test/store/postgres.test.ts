@@ -233,7 +233,7 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     await restarted;
     while (!(await writer.close())) await Bun.sleep(20);
     expect(await usageStore(store).tokenTotals()).toMatchObject({ requests: count });
-    expect(await rowsOf(store, "SELECT count(*), count(DISTINCT uid) FROM usage")).toEqual([[count, count]]);
+    expect(await rowsOf(store, "SELECT count(*) FROM usage")).toEqual([[count]]);
   }, 60_000);
 });
 

@@ -1,10 +1,10 @@
 // Reads usage. Totals and rankings come from roll-ups and cost the same for a thousand rows as for ten million. Old rows are
 // deleted in small steps without loading them; their sums stay.
 
-import { and, asc, desc, eq, gt, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
-import { usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
+import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
 import { usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
@@ -210,7 +210,7 @@ function sumsOfModels({ db }: Store) {
   };
 }
 
-function deletingUsage({ statement, clock }: Store) {
+function deletingUsage({ db, statement, clock }: Store) {
   /** Deletes up to a number of a table's rows, chosen by its primary key, so that each statement takes milliseconds. */
   const deleteSome = (table: string, key: string, where: string) =>
     statement(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ?)`);
@@ -220,10 +220,9 @@ function deletingUsage({ statement, clock }: Store) {
   const deleteLatencyDays = deleteSome("usage_latency", latencyKey, "unit = 'day' AND start < ?");
   // Rows are inserted as their requests end, so the oldest have the smallest ids. A row of a time to come, from before a clock was
   // set right, is passed over.
-  const deleteOld = statement(
-    `DELETE FROM usage WHERE id IN (SELECT id FROM (SELECT id, created_at FROM usage WHERE created_at <= ? ORDER BY id LIMIT ?) oldest
-       WHERE created_at < ?)`,
-  );
+  const deleteOld = statement("DELETE FROM usage WHERE id <= ? AND created_at < ?");
+  const oldest = (limit: number, nowMs: number) =>
+    db.select({ id: usage.id }).from(usage).where(lte(usage.createdAtMs, nowMs)).orderBy(asc(usage.id)).limit(limit);
 
   return {
     /** Deletes up to `limit` hourly sums and as many histograms before that hour; returns how many rows. */
@@ -238,7 +237,8 @@ function deletingUsage({ statement, clock }: Store) {
 
     /** Deletes up to `limit` rows created before a time; returns how many. Their sums stay in the roll-ups. */
     async deleteRowsBefore(timeMs: number, limit = DELETE_BATCH): Promise<number> {
-      return (await deleteOld.run([Math.max(clock.now(), timeMs), limit, timeMs])).changes;
+      const last = (await oldest(limit, Math.max(clock.now(), timeMs)).all()).at(-1);
+      return last === undefined ? 0 : (await deleteOld.run([last.id, timeMs])).changes;
     },
   };
 }
