@@ -5,23 +5,24 @@ import type { ChatEvent, Usage } from "../chat/event.ts";
 /** Text beyond this length is dropped; counts of longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
 /**
- * Concatenated strings are trees that keep the network buffers from which they were cut, so they are flattened at this interval.
+ * Concatenated strings are trees that keep the network buffers from which they were cut, so this many pieces are joined into one
+ * string at a time.
  */
-const FLATTEN_EVERY = 64;
+const JOINED_PIECES = 64;
 
 /** Collects output text. */
 export class OutputText {
-  #text = "";
-  #added = 0;
+  readonly #joined: string[] = [];
+  #pieces: string[] = [];
   #chars = 0;
   #pictures = 0;
 
   add(piece: string): void {
+    const isFull = this.#chars >= CHARS_KEPT_MAX;
     this.#chars += piece.length;
-    if (this.#text.length >= CHARS_KEPT_MAX) return;
-    this.#text += piece;
-    // Reading one character makes the engine flatten the string.
-    if (++this.#added % FLATTEN_EVERY === 0) this.#text.charCodeAt(0);
+    if (isFull || this.#pieces.push(piece) < JOINED_PIECES) return;
+    this.#joined.push(this.#pieces.join(""));
+    this.#pieces = [];
   }
 
   /** Adds an event of the answer, unless it is a delta, whose text is added on its own. */
@@ -50,7 +51,7 @@ export class OutputText {
 
   /** The kept text. */
   toString(): string {
-    return this.#text;
+    return this.#joined.join("") + this.#pieces.join("");
   }
 }
 
