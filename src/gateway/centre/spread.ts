@@ -156,6 +156,8 @@ function partOf(whole: TurnExchange): TurnExchange {
     },
     streaming: false,
     finish() {},
+    // Methods of a class are not copied with its members.
+    atEnd: (work) => whole.atEnd(work),
   };
 }
 
