@@ -42,7 +42,7 @@ export const ERRORS = {
   image_input_not_supported: row(400, "invalid_request_error"),
   tools_not_supported: row(400, "invalid_request_error"),
   max_tokens_exceeded: row(400, "invalid_request_error"),
-  mcp_server_unavailable: row(503, "api_error"),
+  mcp_server_unavailable: row(502, "provider_error"),
   invalid_block: row(400, "invalid_request_error"),
   unsupported_parameter: row(400, "invalid_request_error"),
   content_policy_violation: row(400, "invalid_request_error"),
