@@ -6,7 +6,7 @@ import { type Copy, copyRepository } from "./recipe.ts";
 import { RULES } from "./rules.ts";
 import { readFiles } from "./source.ts";
 
-const FILE = `// Cerebras: a vendor whose prices are public and that is not in the list.
+const FILE = `// Avian: a vendor whose prices are public and that is not in the list.
 
 import { type ModelFamily, version } from "./model-family.ts";
 import type { Vendor } from "./vendor.ts";
@@ -17,22 +17,22 @@ const waferModels: ModelFamily = {
   rules: [{ from: version(2), facts: { reasons: true }, source: "example.com", seen: "2026-11" }],
 };
 
-/** Cerebras. */
-export const cerebras: Vendor = {
-  name: "cerebras",
-  title: "Cerebras",
+/** Avian. */
+export const avian: Vendor = {
+  name: "avian",
+  title: "Avian",
   families: [waferModels],
   api: {
     kind: "openai",
-    baseUrl: "https://api.cerebras.ai/v1",
-    domains: ["cerebras.ai"],
-    traceName: "cerebras",
-    variable: { name: "CEREBRAS_API_KEY", holds: "key", alone: true },
+    baseUrl: "https://api.avian.io/v1",
+    domains: ["avian.io"],
+    traceName: "avian",
+    variable: { name: "AVIAN_API_KEY", holds: "key", alone: true },
     keyBegins: "csk-",
     dialects: { "openai-chat": { max_tokens_field: "max_completion_tokens", refuses: ["logit_bias"] } },
     auth: { header: "x-wafer-key" },
     models: { path: "/models", facts: { contextLength: "limits.window" } },
-    figures: { prices: "cerebras" },
+    figures: { prices: "avian" },
   },
 };
 `;
@@ -58,21 +58,21 @@ import { configureProvider } from "./src/upstream/configure.ts";
 import { refusedFor } from "./src/upstream/quirks.ts";
 import { factsOf } from "./src/vendors/model-facts.ts";
 
-const loaded = loadConfig({ env: { CEREBRAS_API_KEY: "key-of-mine" }, cwd: "/" });
+const loaded = loadConfig({ env: { AVIAN_API_KEY: "key-of-mine" }, cwd: "/" });
 if (!loaded.ok) throw new Error(loaded.problems.join());
 const [entry] = loaded.config.providers;
 const provider = configureProvider(entry!)!;
 const { name, baseUrl, quirks, card, dialect } = provider;
-const prices = (await loadMetadata())(baseUrl, "gpt-oss-120b")?.prices;
+const prices = (await loadMetadata())(baseUrl, "Meta-Llama-3.1-70B-Instruct")?.prices;
 console.log(JSON.stringify({
   preset: [name, baseUrl, dialect.name, entry!.apiKeys],
   credential: card.headers("key-of-mine"),
   refused: refusedFor({ model: "m", quirks }, undefined),
-  schema: configJsonSchemaText(KNOWN_NAMES).includes('"cerebras"'),
-  sample: sampleConfig({ dataDir: "d", host: "h", port: 1, providers: ["cerebras"] }).includes("\${CEREBRAS_API_KEY}"),
+  schema: configJsonSchemaText(KNOWN_NAMES).includes('"avian"'),
+  sample: sampleConfig({ dataDir: "d", host: "h", port: 1, providers: ["avian"] }).includes("\${AVIAN_API_KEY}"),
   costs: costMicros(prices, { inputTokens: 1000, outputTokens: 1000 } as never) > 0,
   traced: genAiCallAttributes({ baseUrl, dialect: dialect.name, model: "m", stream: false })["gen_ai.provider.name"],
-  reasons: [factsOf("cerebras/wafer-1").reasons, factsOf("wafer-2").reasons],
+  reasons: [factsOf("avian/wafer-1").reasons, factsOf("wafer-2").reasons],
 }));
 `;
 
@@ -89,9 +89,9 @@ const TIMEOUT_MS = 120_000;
 let copy: Copy;
 beforeAll(() => {
   copy = copyRepository();
-  copy.add("src/vendors/cerebras.ts", FILE);
-  copy.addLine(LIST, "./deepseek.ts", 'import { cerebras } from "./cerebras.ts";');
-  copy.addLine(LIST, "  ollama,", "  cerebras,");
+  copy.add("src/vendors/avian.ts", FILE);
+  copy.addLine(LIST, "./deepseek.ts", 'import { avian } from "./avian.ts";');
+  copy.addLine(LIST, "  ollama,", "  avian,");
 });
 afterAll(() => copy.remove());
 
@@ -108,13 +108,13 @@ describe("a provider in one file and one line", () => {
       const { ok, text } = await copy.bun("questions.ts");
       if (!ok) expect.unreachable(text);
       expect(JSON.parse(text)).toEqual({
-        preset: ["cerebras", "https://api.cerebras.ai/v1", "openai-chat", ["key-of-mine"]],
+        preset: ["avian", "https://api.avian.io/v1", "openai-chat", ["key-of-mine"]],
         credential: { "x-wafer-key": "key-of-mine" },
         refused: ["logit_bias"],
         schema: true,
         sample: true,
         costs: true,
-        traced: "cerebras",
+        traced: "avian",
         reasons: [false, true],
       });
     },
@@ -124,7 +124,7 @@ describe("a provider in one file and one line", () => {
   test(
     "is not taken without a sample of its model list",
     async () => {
-      const { ok, text } = await copy.bun("test", "test/vendors/vendors.test.ts", "-t", "the API of cerebras");
+      const { ok, text } = await copy.bun("test", "test/vendors/vendors.test.ts", "-t", "the API of avian");
       expect([ok, text]).toEqual([false, expect.stringContaining("There is no sample of its model list")]);
     },
     TIMEOUT_MS,
@@ -133,11 +133,11 @@ describe("a provider in one file and one line", () => {
   test(
     "passes every suite with it, once the pages are written anew",
     async () => {
-      copy.add("test/vendors/model-lists/cerebras.json", SAMPLE);
+      copy.add("test/vendors/model-lists/avian.json", SAMPLE);
       expect(await copy.bun("scripts/generate.ts")).toMatchObject({ ok: true });
       const { ok, text } = await copy.bun("test", ...SUITES);
       if (!ok) expect.unreachable(text);
-      for (const suite of ["the API of cerebras", "cerebras (openai-chat)"]) expect(text).toContain(suite);
+      for (const suite of ["the API of avian", "avian (openai-chat)"]) expect(text).toContain(suite);
     },
     TIMEOUT_MS,
   );
@@ -146,9 +146,9 @@ describe("a provider in one file and one line", () => {
 
   // The rule takes its words from the list, so the rule of the copy is used.
   test.each([
-    ["src/telemetry/names.ts", 'export const NAMES = { "cerebras.ai": "cerebras" };'],
-    ["src/catalog/names.ts", 'export const PRICED = ["cerebras"];'],
-    ["src/config/names.ts", 'export const VARIABLE = "CEREBRAS_API_KEY";'],
+    ["src/telemetry/names.ts", 'export const NAMES = { "avian.io": "avian" };'],
+    ["src/catalog/names.ts", 'export const PRICED = ["avian"];'],
+    ["src/config/names.ts", 'export const VARIABLE = "AVIAN_API_KEY";'],
   ])(
     "is refused a second place in %s",
     async (path, line) => {

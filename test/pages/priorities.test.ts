@@ -7,24 +7,35 @@ import { createBrowser, findBrowser } from "../../src/pages/browser/browser.ts";
 import { childrenOf, procText } from "../../src/pages/browser/processes.ts";
 import { createConverter } from "../../src/pages/convert/convert.ts";
 import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
-import { BEHIND, LAST } from "../../src/workers/priority.ts";
+import { BEHIND } from "../../src/workers/priority.ts";
 import { pdfOf, twiceDeflated } from "../support/pdf.ts";
 
 const isLinux = process.platform === "linux";
 const threads = () => new Set(readdirSync("/proc/self/task").map(Number));
 const OPTIONS = { url: "http://a.example/", onlyMainContent: true, markdown: true, html: false, links: false };
 
-test.skipIf(!isLinux).each([
-  ["somebody waits for", false, BEHIND],
-  ["nobody waits for", true, LAST],
-])("a page that %s", async (_name, later, niceness) => {
+const PAGE = { kind: "html", bytes: Buffer.from("<p>Words"), contentType: null, options: OPTIONS } as const;
+
+test.skipIf(!isLinux)("a page that somebody waits for", async () => {
   const converter = createConverter(1);
   try {
     const before = threads();
-    const task = { kind: "html", bytes: Buffer.from("<p>Words"), contentType: null, options: OPTIONS } as const;
-    await converter.convert(task, { account: "", timeoutMs: 60_000, later });
+    await converter.convert(PAGE, { account: "", timeoutMs: 60_000, later: false });
     const started = [...threads()].filter((id) => !before.has(id) && procText(`/proc/self/task/${id}/comm`) !== "");
-    expect(started.map((id) => getPriority(id))).toContain(niceness);
+    expect(started.map((id) => getPriority(id))).toContain(BEHIND);
+    expect(getPriority(0)).toBeLessThan(BEHIND);
+  } finally {
+    converter.close();
+  }
+});
+
+test.skipIf(!isLinux)("a page that nobody waits for, in a process of its own", async () => {
+  const before = new Set(childrenOf(process.pid));
+  const converter = createConverter(1);
+  try {
+    await converter.convert(PAGE, { account: "", timeoutMs: 60_000, later: true });
+    const started = childrenOf(process.pid).filter((pid) => !before.has(pid));
+    expect(started.map((pid) => getPriority(pid))).toEqual([BEHIND]);
     expect(getPriority(0)).toBeLessThan(BEHIND);
   } finally {
     converter.close();

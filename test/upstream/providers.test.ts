@@ -8,6 +8,11 @@ import { CARDS } from "../../src/upstream/providers/index.ts";
 import { refusedFor } from "../../src/upstream/quirks.ts";
 import { chat, context } from "./support.ts";
 
+/** Entries of lists whose ids have another name. */
+const ENTRIES = new Map<string, object>([
+  ["gemini", { name: "models/a" }],
+  ["elevenlabs", { model_id: "a", can_do_text_to_speech: true }],
+]);
 const card = (name: string) => CARDS.find((one) => one.name === name) ?? expect.unreachable(name);
 
 describe.each(CARDS.map((one) => [`${one.name} (${one.dialect})`, one] as const))("%s", (_name, one) => {
@@ -27,9 +32,9 @@ describe.each(CARDS.map((one) => [`${one.name} (${one.dialect})`, one] as const)
       expect(one.modelsPath).toBeUndefined();
       return;
     }
-    const entry = one.name === "gemini" ? { name: "models/a" } : { id: "a" };
+    const entry = ENTRIES.get(one.name) ?? { id: "a" };
     for (const body of [{ data: [entry, null, {}, "x"] }, { models: [entry] }, [entry]]) {
-      expect(one.parseModels(body)).toEqual([{ id: "a" }]);
+      expect(one.parseModels(body)).toMatchObject([{ id: "a" }]);
     }
     for (const body of [null, "x", {}, { data: {} }, { error: {} }]) expect(() => one.parseModels?.(body)).toThrow();
   });
