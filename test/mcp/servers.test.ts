@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createMcpHandler } from "@modelcontextprotocol/server";
+import { ServerConnection } from "../../src/mcp/servers/connection.ts";
 import { startTestApp } from "../support/app.ts";
 import { sampleServer } from "./sample-tools.ts";
 import { CLIENTS, olderRequest } from "./support.ts";
@@ -138,6 +139,15 @@ test("a call counts once against the limit of the key, and lists do not", async 
   const first = await remaining();
   await client.listTools();
   expect(await remaining()).toBe(first - 1);
+});
+
+test("a connection that was closed starts no program again", async () => {
+  const settings = { url: "", headers: {}, ...stdio, tools: ["*"], tiers: [], timeoutMs: 60_000 };
+  const connection = new ServerConnection("own", settings, { nowMs: () => 0, warn() {} });
+  const [tool] = await connection.tools("call");
+  await connection.close();
+  const call = { signal: new AbortController().signal, progress: undefined };
+  await expect(connection.call(tool!.name, {}, call)).rejects.toThrow("no longer configured");
 });
 
 test("a server without an address or a program, and a name with two underscores, are refused", async () => {

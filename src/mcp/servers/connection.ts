@@ -43,7 +43,9 @@ export class ServerConnection {
   readonly #settings: McpServerSettings;
   readonly #nowMs: () => number;
   readonly #warn: (message: string, fields: Record<string, unknown>) => void;
+  /** The client in use. A client that was replaced may still be closing, and must not end its successor. */
   #client: Promise<Client> | undefined;
+  #isClosed = false;
   #tools: Promise<readonly Tool[]> | undefined;
   #failures = 0;
   #retryAtMs = 0;
@@ -70,8 +72,9 @@ export class ServerConnection {
 
   /** Calls a tool. Rejects with `ServerDown`, or with the signal's reason. */
   async call(tool: string, args: Record<string, unknown>, { signal, progress }: ServerCall): Promise<CallToolResult> {
+    const opening = this.#connected();
     try {
-      const client = await this.#connected();
+      const client = await opening;
       const told = ({ progress: done, total, message }: Progress) =>
         progress?.({ progress: done, message: message ?? "", ...(total === undefined ? {} : { total }) });
       const result = await client.callTool(
@@ -88,19 +91,22 @@ export class ServerConnection {
       signal.throwIfAborted();
       const own = await refusalOf(error);
       if (own !== undefined) return { content: [{ type: "text", text: own }], isError: true };
-      throw this.#failed(error);
+      throw this.#failed(error, opening);
     }
   }
 
+  /** Ends the connection for good: later calls are refused. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const client = await this.#client?.catch(() => undefined);
     this.#client = undefined;
     await client?.close();
   }
 
   async #list(): Promise<readonly Tool[]> {
+    const opening = this.#connected();
     try {
-      const client = await this.#connected();
+      const client = await opening;
       const tools: Tool[] = [];
       let cursor: string | undefined;
       for (let page = 0; page < PAGES_MAX && tools.length < TOOLS_MAX; page++) {
@@ -116,16 +122,26 @@ export class ServerConnection {
       this.#error = undefined;
       return allowed;
     } catch (error) {
-      throw this.#failed(error);
+      throw this.#failed(error, opening);
     }
   }
 
   #connected(): Promise<Client> {
-    this.#client ??= this.#connect();
-    return this.#client;
+    if (this.#isClosed)
+      return Promise.reject(new ServerDown(`The MCP server "${this.#name}" is no longer configured.`));
+    if (this.#client !== undefined) return this.#client;
+    const opening: Promise<Client> = this.#connect(() => this.#forget(opening));
+    this.#client = opening;
+    return opening;
   }
 
-  async #connect(): Promise<Client> {
+  #forget(opening: Promise<Client>): void {
+    if (this.#client !== opening) return;
+    this.#client = undefined;
+    this.#tools = undefined;
+  }
+
+  async #connect(closed: () => void): Promise<Client> {
     const sdk = await import("@modelcontextprotocol/client");
     const forget = () => {
       this.#tools = undefined;
@@ -135,10 +151,7 @@ export class ServerConnection {
       { name: "sallyport", version: VERSION },
       { versionNegotiation: { mode: "auto" }, listChanged: { tools: { autoRefresh: false, onChanged: forget } } },
     );
-    client.onclose = () => {
-      this.#client = undefined;
-      forget();
-    };
+    client.onclose = closed;
     await client.connect(await this.#transport(sdk), { timeout: this.#settings.timeoutMs });
     return client;
   }
@@ -152,17 +165,17 @@ export class ServerConnection {
   }
 
   /** Notes a failure of the server, and tells it without the server's own words, which may hold addresses and keys. */
-  #failed(error: unknown): ServerDown {
+  #failed(error: unknown, opening: Promise<Client>): ServerDown {
     if (error instanceof ServerDown) return error;
+    opening.then((open) => open.close()).catch(() => undefined);
+    if (this.#client !== undefined && this.#client !== opening) return new ServerDown(whyDown(this.#name, error));
     this.#failures++;
     const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS * 2 ** (this.#failures - 1));
     this.#retryAtMs = this.#nowMs() + pauseMs;
     this.#error = whyDown(this.#name, error);
     this.#warn("an MCP server failed", { server: this.#name, error });
-    const client = this.#client;
     this.#client = undefined;
     this.#tools = undefined;
-    client?.then((open) => open.close()).catch(() => undefined);
     return new ServerDown(this.#error);
   }
 }
