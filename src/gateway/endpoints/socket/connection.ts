@@ -30,7 +30,7 @@ interface ConnectionDeps {
   readonly held: HeldAnswers;
   readonly texts: RequestTexts;
   /** The inputs that wait for results, on all connections of the account. */
-  readonly steers: RequestTexts;
+  readonly steers: { chars: number };
   /** Whether the key of the connection is still valid, and of the same account. Rejects if not. */
   stillAllowed(request: Request): Promise<boolean>;
   /** How long the connection is open. */

@@ -1,5 +1,5 @@
 // The answers that connections hold, so that a client can continue from one that is not stored. All connections share one limit of
-// memory; what was not used for longest is dropped first, and its client sends the whole conversation again.
+// memory, of which an account has at most half; what was not used for longest is dropped first, and its client sends the whole conversation again.
 
 /** What is held of all connections together, in characters. */
 const CHARS_MAX = 128 * 1024 * 1024;
@@ -13,6 +13,12 @@ interface Entry {
   readonly isStored: boolean;
   /** The entries of its connection, by id. */
   readonly own: Map<string, Entry>;
+  readonly account: HeldOfAccount;
+}
+
+/** What is held of the connections of one account, in characters. */
+export interface HeldOfAccount {
+  chars: number;
 }
 
 /** The answers of one connection. */
@@ -26,9 +32,10 @@ export function createHolder(charsMax = CHARS_MAX) {
   const drop = (entry: Entry) => {
     if (!used.delete(entry)) return;
     entry.own.delete(entry.id);
+    entry.account.chars -= entry.text.length;
     chars -= entry.text.length;
   };
-  return () => {
+  return (account: HeldOfAccount) => {
     const own = new Map<string, Entry>();
     /** The newest answer of each lane. */
     const newest = new Map<string, string>();
@@ -58,10 +65,15 @@ export function createHolder(charsMax = CHARS_MAX) {
         dropId(id);
         newest.set(lane, id);
         if (text.length > ONE_CHARS_MAX) return;
-        const entry = { id, text, isStored, own };
+        const entry = { id, text, isStored, own, account };
         own.set(id, entry);
         used.add(entry);
+        account.chars += text.length;
         chars += text.length;
+        for (const oldest of used) {
+          if (account.chars <= charsMax / 2) break;
+          if (oldest.account === account) drop(oldest);
+        }
         for (const oldest of used) {
           if (chars <= charsMax) break;
           drop(oldest);

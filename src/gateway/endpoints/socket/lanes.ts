@@ -10,10 +10,13 @@ const WAITING_MAX = 128;
 const WAITING_CHARS_MAX = 64 * 1024 * 1024;
 /** Maximum length of all requests that wait or run on all connections together. */
 const ALL_CHARS_MAX = 256 * 1024 * 1024;
+/** The part of it that one account may take, so that the others always have room. */
+const ACCOUNT_CHARS_MAX = ALL_CHARS_MAX / 2;
 
-/** What all connections have in memory of their clients' requests. */
+/** What is in memory of clients' requests: of the connections of one account, and of all. */
 export interface RequestTexts {
-  chars: number;
+  readonly account: { chars: number };
+  readonly all: { chars: number };
 }
 
 /** A request in a lane. */
@@ -25,20 +28,25 @@ export interface LaneJob {
   run(): Promise<void>;
 }
 
-/** The lanes of one connection. `texts` is shared by all; `idle` is called whenever nothing runs or waits any more. */
+/** The lanes of one connection. `texts` is shared with others; `idle` is called whenever nothing runs or waits any more. */
 export function createLanes(texts: RequestTexts, idle: () => void) {
   const names = new Set<string>();
   const busy = new Set<string>();
   let waiting: LaneJob[] = [];
   let waitingChars = 0;
   let running = 0;
+  const count = (chars: number) => {
+    texts.account.chars += chars;
+    texts.all.chars += chars;
+  };
+  const isOver = (held: { chars: number }, more: number, max: number) => held.chars > 0 && held.chars + more > max;
   const start = (job: LaneJob) => {
     busy.add(job.lane);
     running++;
     void job.run().finally(() => {
       busy.delete(job.lane);
       running--;
-      texts.chars -= job.chars;
+      count(-job.chars);
       next();
     });
   };
@@ -67,10 +75,11 @@ export function createLanes(texts: RequestTexts, idle: () => void) {
       }
       const isTooLong = waiting.length > 0 && waitingChars + job.chars > WAITING_CHARS_MAX;
       if (waiting.length >= WAITING_MAX || isTooLong) return "too many waiting";
-      if (texts.chars > 0 && texts.chars + job.chars > ALL_CHARS_MAX) return "no memory";
+      const { account, all } = texts;
+      if (isOver(account, job.chars, ACCOUNT_CHARS_MAX) || isOver(all, job.chars, ALL_CHARS_MAX)) return "no memory";
       waiting.push(job);
       waitingChars += job.chars;
-      texts.chars += job.chars;
+      count(job.chars);
       next();
       return undefined;
     },
@@ -79,7 +88,7 @@ export function createLanes(texts: RequestTexts, idle: () => void) {
     addFirst(job: LaneJob): void {
       waiting.unshift(job);
       waitingChars += job.chars;
-      texts.chars += job.chars;
+      count(job.chars);
       next();
     },
 
@@ -87,7 +96,7 @@ export function createLanes(texts: RequestTexts, idle: () => void) {
     clear(): readonly LaneJob[] {
       const removed = waiting;
       waiting = [];
-      texts.chars -= waitingChars;
+      count(-waitingChars);
       waitingChars = 0;
       return removed;
     },

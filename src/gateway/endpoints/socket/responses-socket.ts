@@ -28,8 +28,8 @@ const PROTOCOL_BETA = /\s*responses_websockets=[\w.-]*\s*,?/g;
 /** Creates the function that opens connections. */
 export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   const hold = createHolder();
-  const texts = { chars: 0 };
-  const byAccount = new Map<string, { connections: number; readonly steers: { chars: number } }>();
+  const all = { chars: 0 };
+  const byAccount = new Map<string, AccountShare>();
   const open = new Set<ResponsesConnection>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const enter = (connection: ResponsesConnection) => {
@@ -47,7 +47,7 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   };
   return async (request: Request): Promise<Response> => {
     const { accountId } = await authenticate(request);
-    const account = byAccount.get(accountId) ?? { connections: 0, steers: { chars: 0 } };
+    const account = byAccount.get(accountId) ?? newShare();
     if (account.connections >= CONNECTIONS_MAX) {
       throw new ApiError("server_busy", `An account may have at most ${CONNECTIONS_MAX} connections at a time.`);
     }
@@ -58,8 +58,8 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
     const { origin, pathname } = new URL(request.url);
     const stillAllowed = async (own: Request) => (await authenticate(own)).accountId === accountId;
     const connection = new ResponsesConnection(origin + pathname, headersOf(request), {
-      held: hold(),
-      texts,
+      held: hold(account.held),
+      texts: { account: account.texts, all },
       steers: account.steers,
       stillAllowed,
     });
@@ -80,6 +80,18 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
       },
     });
   };
+}
+
+/** What the open connections of an account take together. */
+interface AccountShare {
+  connections: number;
+  readonly steers: { chars: number };
+  readonly texts: { chars: number };
+  readonly held: { chars: number };
+}
+
+function newShare(): AccountShare {
+  return { connections: 0, steers: { chars: 0 }, texts: { chars: 0 }, held: { chars: 0 } };
 }
 
 function headersOf({ headers }: Request): [string, string][] {

@@ -292,8 +292,8 @@ test("a connection ends with its time, and says so before", async () => {
   const sent: Json[] = [];
   const closed = Promise.withResolvers<number>();
   const connection = new ResponsesConnection("http://x/v1/responses", [], {
-    held: createHolder()(),
-    texts: { chars: 0 },
+    held: createHolder()({ chars: 0 }),
+    texts: { account: { chars: 0 }, all: { chars: 0 } },
     steers: { chars: 0 },
     stillAllowed: () => Promise.resolve(true),
     lifeMs: 1,
@@ -310,24 +310,29 @@ test("a connection ends with its time, and says so before", async () => {
 });
 
 test("all connections together have a limited length of requests, which ends with them", async () => {
-  const texts = { chars: 0 };
+  const all = { chars: 0 };
   const gate = Promise.withResolvers<void>();
   const idle = Promise.withResolvers<void>();
-  const [one, other] = [createLanes(texts, idle.resolve), createLanes(texts, () => undefined)];
+  const account = { chars: 0 };
+  const lanesOf = (own: { chars: number }, ended = () => {}) => createLanes({ account: own, all }, ended);
+  const [one, same, other] = [lanesOf(account, idle.resolve), lanesOf(account), lanesOf({ chars: 0 })];
   const job = (lane: string, mebibytes: number) => ({ lane, chars: mebibytes << 20, run: () => gate.promise });
-  expect(one.add(job("a", 200))).toBeUndefined();
-  expect(one.add(job("a", 50))).toBeUndefined();
-  expect(other.add(job("a", 10))).toBe("no memory");
+  expect(one.add(job("a", 100))).toBeUndefined();
+  expect(one.add(job("a", 20))).toBeUndefined();
+  // Another connection of the account finds no place, and other accounts do.
+  expect(same.add(job("a", 10))).toBe("no memory");
+  expect(other.add(job("a", 120))).toBeUndefined();
+  expect(lanesOf({ chars: 0 }).add(job("a", 20))).toBe("no memory");
   expect(one.clear()).toHaveLength(1);
-  expect(other.add(job("a", 10))).toBeUndefined();
+  expect(same.add(job("a", 10))).toBeUndefined();
   gate.resolve();
   await idle.promise;
-  expect(other.add(job("a", 250))).toBeUndefined();
+  expect(all.chars).toBeLessThanOrEqual(120 << 20);
 });
 
 test("all connections together hold a limited text, of each lane the newest answer", () => {
   const hold = createHolder(100);
-  const [one, other] = [hold(), hold()];
+  const [one, other] = [hold({ chars: 0 }), hold({ chars: 0 })];
   const put = (own: typeof one, lane: string, id: string, chars: number) =>
     own.put(lane, id, { texts: ["", listText(["x".repeat(chars - 2)])], isStored: false });
   put(one, "a", "1", 40);
@@ -337,7 +342,9 @@ test("all connections together hold a limited text, of each lane the newest answ
   one.find("2");
   put(other, "b", "4", 40);
   expect([one.has("2"), other.has("3"), other.has("4")]).toEqual([true, false, true]);
+  // An account has at most half of it, and drops its own answers for more.
+  put(one, "b", "5", 30);
+  expect([one.has("2"), one.has("5"), other.has("4")]).toEqual([false, true, true]);
   other.close();
-  put(one, "b", "5", 60);
-  expect([one.has("2"), one.has("5"), other.has("4")]).toEqual([true, true, false]);
+  expect([one.has("5"), other.has("4")]).toEqual([true, false]);
 });
