@@ -115,12 +115,16 @@ describe.each([...DIALECTS])("over %s", (dialect) => {
 test("two requests at once: neither is lost, and what belongs together stays together", async () => {
   const id = await begin();
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   upstream.answer(async (received) => {
     const second = received.text.includes("second");
+    arrived[second ? 1 : 0]!.resolve();
     await gates[second ? 1 : 0]!.promise;
     return say(received, { text: second ? "to the second" : "to the first" });
   });
   const turns = ["first", "second"].map((input) => turn({ input, conversation: id }));
+  // Both have read the conversation before one of them adds to it.
+  await Promise.all(arrived.map(({ promise }) => promise));
   gates[1]!.resolve();
   await turns[1];
   gates[0]!.resolve();
