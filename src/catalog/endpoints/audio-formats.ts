@@ -100,8 +100,14 @@ function refuseForeign({ instructions, streams }: { instructions: unknown; strea
   if (streams === "sse") refuseParam("stream_format", '"audio": the provider of this model sends no events');
 }
 
-/** The language of a form. Throws if another form of answer is asked for than JSON, which the vendors send. */
-function heardIn({ response_format: format, stream, language }: JsonObject): { language: string | undefined } {
+/** Fields of OpenAI's form that the others do not have. */
+const FOREIGN_FIELDS = ["prompt", "temperature", "timestamp_granularities[]", "include[]", "chunking_strategy"];
+
+/** The language of a form. Throws if it asks for what the vendors do not have, such as an answer that is not JSON. */
+function heardIn(asked: JsonObject): { language: string | undefined } {
+  const { response_format: format, stream, language } = asked;
+  const foreign = FOREIGN_FIELDS.find((name) => asked[name] !== undefined);
+  if (foreign !== undefined) refuseParam(foreign, "absent: the provider of this model has no such field");
   if (format !== undefined && format !== "json" && format !== "verbose_json") {
     refuseParam("response_format", "json or verbose_json: the provider of this model has no other");
   }

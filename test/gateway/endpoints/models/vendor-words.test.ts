@@ -191,6 +191,11 @@ describe("transcriptions", () => {
     expect(received!.headers.get("authorization")).toBe("Token key-of-deepgram");
   });
 
+  test.each(["hear-elevenlabs", "hear-deepgram"])("%s refuses a prompt, which would be lost", async (id) => {
+    const asked = client.audio.transcriptions.create({ model: id, file: file(), prompt: "Names: Oslo." });
+    await expect(Promise.resolve(asked)).rejects.toMatchObject({ status: 400, param: "prompt" });
+  });
+
   test.each(["hear-elevenlabs", "hear-deepgram"])("%s refuses other forms of answer", async (id) => {
     const asked = client.audio.transcriptions.create({ model: id, file: file(), response_format: "srt" });
     await expect(Promise.resolve(asked)).rejects.toMatchObject({ status: 400, param: "response_format" });
