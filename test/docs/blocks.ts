@@ -14,7 +14,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "guides/deployment.md, Reverse proxy with TLS, nginx": "scripts/outside/programs.ts",
   "guides/metrics.md, Metrics, yaml 2": "scripts/outside/programs.ts",
   "guides/metrics.md, Alerts worth having, yaml": "scripts/outside/programs.ts",
-  "guides/deployment.md, Container, dockerfile": "test/docs/service-commands.test.ts",
   "guides/postgresql.md, Moving, sh": "test/cli/migrate-database.test.ts",
   "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/several-nodes.md, Compose, yaml": "test/docs/several-nodes.test.ts",
