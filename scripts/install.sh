@@ -133,7 +133,9 @@ install() {
   # The part of a program that fits on a full disk may run, as another program.
   unpack "$work/$archive" || fail "$archive could not be unpacked in $work: is there space? Nothing was installed"
   chmod 755 "$work/sallyport"
-  says=$("$work/sallyport" --version) || fail "the program does not run on this machine; on an old processor try --baseline"
+  hint="on an old processor try --baseline"
+  [ -z "$libc" ] || hint="it needs the C++ library (Alpine: apk add libstdc++)"
+  says=$("$work/sallyport" --version) || fail "the program does not run on this machine; $hint"
   mkdir -p "$prefix/bin" || fail "cannot write to $prefix (choose another folder with --prefix)"
   # Renamed into place: a running program keeps its file, and an interrupted copy leaves the old one.
   cp "$work/sallyport" "$target.new" || fail "cannot write to $prefix/bin (choose another folder with --prefix)"
