@@ -7,6 +7,7 @@ import type { NamelessText } from "../http/served-endpoint.ts";
 
 const ERRORS: readonly ErrorCode[] = [
   "content_policy_violation",
+  "guardrail_denied",
   "invalid_question",
   "context_too_large",
   "decision_unavailable",

@@ -32,6 +32,7 @@ export const CHAT_ERRORS: readonly ErrorCode[] = [
   "max_tokens_exceeded",
   "context_length_exceeded",
   "invalid_compaction",
+  "invalid_block",
   "file_not_found",
   "thread_not_found",
   "conversation_not_found",
