@@ -176,6 +176,12 @@ function createSockets(messageBytesMax: number) {
   const open = new Set<Bun.ServerWebSocket<SocketData>>();
   /** Requests that have no connection of their own, or have it no more, with the address of the client if it is known. */
   const carried = new WeakMap<Request, string | undefined>();
+  let isLeaving = false;
+  const leave = (socket: Bun.ServerWebSocket<SocketData>) => {
+    const { plan } = socket.data;
+    if (plan.leaving === undefined) socket.close(GOING_AWAY, "The gateway is stopping.");
+    else plan.leaving();
+  };
   return {
     has: (request: Request) => carried.has(request),
     addressOf: (request: Request) => carried.get(request),
@@ -214,6 +220,8 @@ function createSockets(messageBytesMax: number) {
           },
           closed: closed.signal,
         });
+        // Its upgrade was under way when the gateway began to stop.
+        if (isLeaving) leave(socket);
       },
       message({ data: { plan } }: Bun.ServerWebSocket<SocketData>, message: string | Buffer) {
         plan.message?.(typeof message === "string" ? message : undefined);
@@ -226,11 +234,8 @@ function createSockets(messageBytesMax: number) {
       },
     },
     leave() {
-      for (const socket of open) {
-        const { plan } = socket.data;
-        if (plan.leaving === undefined) socket.close(GOING_AWAY, "The gateway is stopping.");
-        else plan.leaving();
-      }
+      isLeaving = true;
+      for (const socket of open) leave(socket);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createListener, linkOf } from "../../src/http/listen.ts";
+import { GOING_AWAY, takeSocket } from "../../src/http/web-socket.ts";
 
 // The parser's timer has a resolution of four seconds.
 test("idle connections are closed, running requests are not", async () => {
@@ -56,6 +57,26 @@ test("idle connections are closed, running requests are not", async () => {
   expect(closings.indexOf("proxied")).toBeGreaterThan(closings.indexOf("idle"));
   expect(await server.stop(1000)).toBe(true);
 }, 60_000);
+
+test("a socket whose upgrade ends after the stop began is closed at once", async () => {
+  const server = createListener({ host: "127.0.0.1", port: 0, idleSeconds: 4, proxyIdleSeconds: 16 });
+  server.open();
+  const arrived = Promise.withResolvers<void>();
+  const admitted = Promise.withResolvers<void>();
+  server.serve(async (request) => {
+    arrived.resolve();
+    await admitted.promise;
+    return takeSocket(request, { opened() {}, ended() {} });
+  });
+  const closed = Promise.withResolvers<number>();
+  const client = new WebSocket(`ws://127.0.0.1:${server.port}/`);
+  client.addEventListener("close", ({ code }) => closed.resolve(code));
+  await arrived.promise;
+  const stopped = server.stop(60_000);
+  admitted.resolve();
+  expect(await closed.promise).toBe(GOING_AWAY);
+  expect(await stopped).toBe(true);
+});
 
 test("a second listener on the port is refused", async () => {
   const first = createListener({ host: "127.0.0.1", port: 0 });
