@@ -212,7 +212,10 @@ export class ResponsesConnection {
     }
     const frames = new AnswerFrames();
     const reader = (response.body as ReadableStream<string | Uint8Array>).getReader();
-    abort.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined), { once: true });
+    // A reader that is cancelled twice, or whose answer has failed, has nothing more to tell.
+    const cancel = () => void reader.cancel().catch(() => undefined);
+    abort.signal.addEventListener("abort", cancel, { once: true });
+    if (abort.signal.aborted) cancel();
     for (;;) {
       const { done, value } = await reader.read();
       if (done || turn.isStopped) return;

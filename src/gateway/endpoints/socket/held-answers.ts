@@ -39,6 +39,7 @@ export function createHolder(charsMax = CHARS_MAX) {
     const own = new Map<string, Entry>();
     /** The newest answer of each lane. */
     const newest = new Map<string, string>();
+    let isClosed = false;
     const dropId = (id: string | undefined) => {
       const entry = id === undefined ? undefined : own.get(id);
       if (entry !== undefined) drop(entry);
@@ -64,7 +65,8 @@ export function createHolder(charsMax = CHARS_MAX) {
         dropId(newest.get(lane));
         dropId(id);
         newest.set(lane, id);
-        if (text.length > ONE_CHARS_MAX) return;
+        // An answer may end after its connection.
+        if (isClosed || text.length > ONE_CHARS_MAX) return;
         const entry = { id, text, isStored, own, account };
         own.set(id, entry);
         used.add(entry);
@@ -82,8 +84,9 @@ export function createHolder(charsMax = CHARS_MAX) {
 
       drop: dropId,
 
-      /** Drops all. */
+      /** Drops all, and holds nothing more. */
       close(): void {
+        isClosed = true;
         for (const entry of [...own.values()]) drop(entry);
       },
     };

@@ -346,5 +346,6 @@ test("all connections together hold a limited text, of each lane the newest answ
   put(one, "b", "5", 30);
   expect([one.has("2"), one.has("5"), other.has("4")]).toEqual([false, true, true]);
   other.close();
-  expect([one.has("5"), other.has("4")]).toEqual([true, false]);
+  put(other, "b", "6", 10);
+  expect([one.has("5"), other.has("4"), other.has("6")]).toEqual([true, false, false]);
 });
