@@ -129,5 +129,4 @@ test("one row each, with the route that failed and why", async () => {
     served,
     { ...completions, model: "", status: 429, errorCode: "rate_limit_exceeded" },
   ]);
-  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
 });

@@ -8,10 +8,10 @@ import { CARDS } from "../../src/upstream/providers/index.ts";
 import { refusedFor } from "../../src/upstream/quirks.ts";
 import { chat, context } from "./support.ts";
 
-/** Entries of lists whose ids have another name. */
-const ENTRIES = new Map<string, object>([
-  ["gemini", { name: "models/a" }],
-  ["elevenlabs", { model_id: "a", can_do_text_to_speech: true }],
+/** Entries of lists whose ids have another name, and what is read of them beside the id. */
+const ENTRIES = new Map<string, readonly [entry: object, more?: object]>([
+  ["gemini", [{ name: "models/a" }]],
+  ["elevenlabs", [{ model_id: "a", can_do_text_to_speech: true }, { kind: "speech" }]],
 ]);
 const card = (name: string) => CARDS.find((one) => one.name === name) ?? expect.unreachable(name);
 
@@ -32,9 +32,9 @@ describe.each(CARDS.map((one) => [`${one.name} (${one.dialect})`, one] as const)
       expect(one.modelsPath).toBeUndefined();
       return;
     }
-    const entry = ENTRIES.get(one.name) ?? { id: "a" };
+    const [entry, more] = ENTRIES.get(one.name) ?? [{ id: "a" }];
     for (const body of [{ data: [entry, null, {}, "x"] }, { models: [entry] }, [entry]]) {
-      expect(one.parseModels(body)).toMatchObject([{ id: "a" }]);
+      expect(one.parseModels(body)).toEqual([{ id: "a", ...more }]);
     }
     for (const body of [null, "x", {}, { data: {} }, { error: {} }]) expect(() => one.parseModels?.(body)).toThrow();
   });
