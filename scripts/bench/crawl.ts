@@ -9,6 +9,7 @@ import { loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeHome, startGateway } from "../soak/gateway.ts";
+import { startedScripts, startScript } from "./start-script.ts";
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +32,6 @@ const POLL_MS = 500;
 /** The largest crawl. */
 const CRAWL_PAGES = 100;
 
-const started: Bun.Subprocess[] = [];
 const site = await startScript("crawl/site.ts", directory, values.crawls);
 const upstream = await startScript("speed/upstream.ts");
 const hosts = Array.from({ length: crawls }, (_, index) => `127.0.0.${index + 1}:${site.port}`);
@@ -242,25 +242,12 @@ function say(text: string): void {
   process.stdout.write(`${text} [load ${(loadavg()[0] ?? 0).toFixed(1)}]\n`);
 }
 
-/** Starts a script that prints its port. */
-async function startScript(file: string, ...args: string[]): Promise<{ port: number; pid: number }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], { stdout: "pipe" });
-  started.push(child);
-  let line = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of child.stdout) {
-    line += decoder.decode(chunk);
-    if (line.includes("\n")) break;
-  }
-  return { port: Number(line), pid: child.pid };
-}
-
 try {
   if (values.only !== "chats") await measurePages();
   if (values.only !== "pages") await measureChats();
 } finally {
   gateway.signal("SIGTERM");
   await gateway.exited;
-  for (const child of started) child.kill();
+  for (const child of startedScripts) child.kill();
   home.remove();
 }

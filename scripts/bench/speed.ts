@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeHome, startGateway } from "../soak/gateway.ts";
 import { CHUNKS } from "./speed/upstream.ts";
+import { startedScripts, startScript } from "./start-script.ts";
 
 const { values } = parseArgs({
   options: { binary: { type: "string" }, rounds: { type: "string", default: "5" }, keep: { type: "boolean" } },
@@ -59,7 +60,6 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-const started: Bun.Subprocess[] = [];
 const upstream = await startScript("speed/upstream.ts");
 const upstreamUrl = `http://127.0.0.1:${upstream.port}/v1`;
 const bare = await startScript("speed/passthrough.ts", `${upstreamUrl}/chat/completions`);
@@ -92,7 +92,7 @@ try {
 } finally {
   gateway.signal("SIGTERM");
   await gateway.exited;
-  for (const child of started) child.kill();
+  for (const child of startedScripts) child.kill();
   home.remove();
 }
 process.stdout.write(`${MEASURES.length - failures} passed, ${failures} failed\n`);
@@ -141,17 +141,4 @@ function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-}
-
-/** Starts a script that prints its port. */
-async function startScript(file: string, ...args: string[]): Promise<{ port: number; pid: number }> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...args], { stdout: "pipe" });
-  started.push(child);
-  let line = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of child.stdout) {
-    line += decoder.decode(chunk);
-    if (line.includes("\n")) break;
-  }
-  return { port: Number(line), pid: child.pid };
 }
