@@ -19,6 +19,8 @@ export interface Said {
   breaks?: { after: number; with: "end" | "error" };
   /** The number of bytes in each network write of a stream; 0 sends it as a whole. */
   split?: number;
+  /** Cuts a text into the fragments of a stream; without it, there are three. */
+  pieces?: (text: string) => string[];
 }
 
 /** The protocols. */
@@ -68,7 +70,8 @@ function split(text: string, size: number): Uint8Array[] {
 }
 
 /** A text in several fragments. */
-function fragments(text: string): string[] {
+function fragments(text: string, { pieces }: Said): string[] {
+  if (pieces !== undefined) return pieces(text);
   const letters = [...text];
   const third = Math.max(1, Math.ceil(letters.length / 3));
   const out: string[] = [];
@@ -117,11 +120,11 @@ function chatFrames(said: Said): string[] {
   const chunk = (delta: Json, finish_reason: string | null = null) =>
     data({ ...chatHead, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
   const frames = [chunk({ role: "assistant", content: "" })];
-  for (const text of fragments(said.reasoning?.text ?? "")) frames.push(chunk({ reasoning_content: text }));
-  for (const text of fragments(said.text ?? "")) frames.push(chunk({ content: text }));
+  for (const text of fragments(said.reasoning?.text ?? "", said)) frames.push(chunk({ reasoning_content: text }));
+  for (const text of fragments(said.text ?? "", said)) frames.push(chunk({ content: text }));
   (said.calls ?? []).forEach(({ id, name, args }, index) => {
     frames.push(chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }));
-    for (const text of fragments(JSON.stringify(args))) {
+    for (const text of fragments(JSON.stringify(args), said)) {
       frames.push(chunk({ tool_calls: [{ index, function: { arguments: text } }] }));
     }
   });
@@ -224,7 +227,7 @@ function responsesFrames(said: Said): string[] {
       if (said.reasoning?.text) {
         const where = { ...at, summary_index: 0 };
         push("response.reasoning_summary_part.added", { ...where, part: { type: "summary_text", text: "" } });
-        for (const delta of fragments(said.reasoning.text)) {
+        for (const delta of fragments(said.reasoning.text, said)) {
           push("response.reasoning_summary_text.delta", { ...where, delta });
         }
         push("response.reasoning_summary_text.done", { ...where, text: said.reasoning.text });
@@ -236,14 +239,14 @@ function responsesFrames(said: Said): string[] {
       push("response.output_item.added", { output_index, item: { ...item, status: "in_progress", content: [] } });
       const part = { type: "output_text", text: "", annotations: [], logprobs: [] };
       push("response.content_part.added", { ...where, part });
-      for (const delta of fragments(said.text ?? "")) {
+      for (const delta of fragments(said.text ?? "", said)) {
         push("response.output_text.delta", { ...where, delta, logprobs: [] });
       }
       push("response.output_text.done", { ...where, text: said.text, logprobs: [] });
       push("response.content_part.done", { ...where, part: { ...part, text: said.text } });
     } else {
       push("response.output_item.added", { output_index, item: { ...item, arguments: "", status: "in_progress" } });
-      for (const delta of fragments(String(item["arguments"]))) {
+      for (const delta of fragments(String(item["arguments"]), said)) {
         push("response.function_call_arguments.delta", { ...at, delta });
       }
       push("response.function_call_arguments.done", { ...at, name: item["name"], arguments: item["arguments"] });
@@ -297,14 +300,14 @@ function anthropicFrames(said: Said): string[] {
     if (block["type"] === "thinking") {
       const content_block = { type: "thinking", thinking: "", signature: "" };
       frames.push(event("content_block_start", { index, content_block }));
-      for (const thinking of fragments(String(block["thinking"]))) delta({ type: "thinking_delta", thinking });
+      for (const thinking of fragments(String(block["thinking"]), said)) delta({ type: "thinking_delta", thinking });
       delta({ type: "signature_delta", signature: block["signature"] });
     } else if (block["type"] === "text") {
       frames.push(event("content_block_start", { index, content_block: { type: "text", text: "" } }));
-      for (const text of fragments(String(block["text"]))) delta({ type: "text_delta", text });
+      for (const text of fragments(String(block["text"]), said)) delta({ type: "text_delta", text });
     } else {
       frames.push(event("content_block_start", { index, content_block: { ...block, input: {} } }));
-      for (const partial_json of fragments(JSON.stringify(block["input"]))) {
+      for (const partial_json of fragments(JSON.stringify(block["input"]), said)) {
         delta({ type: "input_json_delta", partial_json });
       }
     }
@@ -352,7 +355,7 @@ function geminiChunk(parts: Json[], more: Json, finishReason?: string): Json {
 function geminiFrames(said: Said): string[] {
   const frames = geminiParts(said).flatMap((part) =>
     typeof part["text"] === "string"
-      ? fragments(part["text"]).map((text) => data(geminiChunk([{ ...part, text }], {})))
+      ? fragments(part["text"], said).map((text) => data(geminiChunk([{ ...part, text }], {})))
       : [data(geminiChunk([part], {}))],
   );
   return [...frames, data(geminiChunk([{ text: "" }], { usageMetadata: geminiUsage(said) }, geminiFinish(said)))];
