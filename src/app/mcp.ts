@@ -5,22 +5,26 @@ import type { AnyElysia } from "elysia";
 import { tierIncludes } from "../catalog/tiers.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
 import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts";
+import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
 import { joinRoutes, longEnough } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";
-import type { McpServers } from "../mcp/servers/servers.ts";
+import type { McpServers, ServedTool } from "../mcp/servers/servers.ts";
 import type { Resources } from "../mcp/tool.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { Foundation } from "./foundation.ts";
 import type { addUpstreams } from "./upstreams.ts";
 
-type Decisions = ReturnType<typeof addUpstreams>["decisions"];
+type Upstreams = ReturnType<typeof addUpstreams>;
+type Decisions = Upstreams["decisions"];
 
 export interface McpServiceDeps
   extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log" | "clock"> {
   readonly web: Pick<ReturnType<typeof createWeb>, "routes" | "engines">;
   readonly decisions: Pick<Decisions, "routes" | "choices">;
   readonly webModels: WebModelChoice;
+  readonly guards: Upstreams["calls"]["guards"];
 }
 
 /** `POST /mcp` as a service. */
@@ -48,7 +52,13 @@ export function createMcpService(deps: McpServiceDeps) {
       const hasServers = () => config().mcp.servers.size > 0;
       const served = {
         list: async () => (hasServers() ? (await servers()).tools(tier) : []),
-        find: async (name: string) => (hasServers() ? (await servers()).find(tier, name) : undefined),
+        find: async (name: string) => {
+          if (!hasServers()) return undefined;
+          const tool = await (await servers()).find(tier, name);
+          return (
+            tool && guardedTool(tool, guardedCall(deps.guards, { caller, model: name, exchange: exchangeOf(request) }))
+          );
+        },
       };
       return { keyId: caller.keyId, resources: resourcesOf(deps, caller), served };
     },
@@ -68,6 +78,23 @@ export function createMcpService(deps: McpServiceDeps) {
     stop: async () => {
       await mcp.stop();
       await (await loading)?.stop();
+    },
+  };
+}
+
+type ToldProgress = Parameters<NonNullable<Parameters<ServedTool["call"]>[1]["progress"]>>[0];
+
+/** A tool whose arguments and results are looked through. To the guardrails, its name is that of a model. */
+function guardedTool(tool: ServedTool, guarded: ReturnType<typeof guardedCall>): ServedTool {
+  if (guarded === undefined) return tool;
+  return {
+    ...tool,
+    call: async (args, { signal, progress }) => {
+      const sent = await guarded.input({ arguments: args }, signal);
+      // The words of a server in the course of a call would leave piece by piece.
+      const silent =
+        progress && guarded.guardsOutput ? (told: ToldProgress) => progress({ ...told, message: "" }) : progress;
+      return guarded.output(await tool.call(sent.arguments, { signal, progress: silent }), signal);
     },
   };
 }

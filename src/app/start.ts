@@ -157,7 +157,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
   const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
   add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
-  add("mcp", createMcpService({ ...base, observer, web, decisions, webModels }));
+  add("mcp", createMcpService({ ...base, observer, web, decisions, webModels, guards: calls.guards }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };
 }

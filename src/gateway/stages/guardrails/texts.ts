@@ -27,7 +27,15 @@ const UNREADABLE: ReadonlySet<string> = new Set([
   ...["images", "embedding", "b64_json", "embeddings"],
 ]);
 /** Members in which an object has names of the client's own. */
-const FREE: ReadonlySet<string> = new Set(["input", "arguments", "metadata", "args", "response", "state"]);
+const FREE: ReadonlySet<string> = new Set([
+  "input",
+  "arguments",
+  "metadata",
+  "args",
+  "response",
+  "state",
+  "structuredContent",
+]);
 const DEPTH_MAX = 200;
 /** Bytes as a URL. What only begins like one is a text. */
 const DATA_URL = /^data:[\w.+/-]{0,100}(?:;[\w.+=-]{1,100}){0,5};base64,[\w+/=-]*$/;
@@ -74,6 +82,8 @@ function mapMember(
   if (UNREADABLE.has(name)) return value == null ? value : unread(value, map);
   // A source of plain text has it where others have bytes.
   if (name === "data" && typeof value === "string" && record["type"] !== "text") return unread(value, map);
+  // The bytes of a resource, as MCP has them.
+  if (name === "blob" && typeof value === "string" && typeof record["uri"] === "string") return unread(value, map);
   // Schemas have objects under such names, and properties that are called so.
   if (MARKS.has(name) && !isRecord(value)) return value;
   if (name === "arguments" && typeof value === "string" && record["kind"] !== "custom") return map.json(value);

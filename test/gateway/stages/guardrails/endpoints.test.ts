@@ -161,7 +161,7 @@ const COVERED: Readonly<Record<string, string>> = {
   "/v2/batch/scrape": "the stage, where a model reads the pages",
   "/v1/batch/scrape": "the stage, where a model reads the pages",
   "/v2/search": "the stage, where a model reads the pages",
-  "/mcp": "as the endpoint that its tool calls",
+  "/mcp": "as the endpoint that its tool calls; the tools of other servers by one function",
 };
 /** Those that are not, with the reason. */
 const LISTED: Readonly<Record<string, string>> = {
