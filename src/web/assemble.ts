@@ -1,47 +1,38 @@
 // Connects the web part of a running gateway: tools, search, jobs and endpoints.
 
-import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import type { FindWebModel } from "../gateway/inner/web-model.ts";
-import { type BodyLimits, readJsonBody } from "../http/body.ts";
-import { type Exchange, exchangeOf } from "../http/exchange.ts";
-import { readForm } from "../http/form.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import { type JobKind, lazyKind } from "../jobs/kind.ts";
-import { createJobRunner, type JobRunner } from "../jobs/runner.ts";
+import { createJobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
 import { createLateSearch } from "../search/late.ts";
-import type { Search } from "../search/run.ts";
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
 import type { JobStore } from "../store/work/jobs.ts";
 import { createAnonymous } from "./anonymous.ts";
-import type { WebCaller } from "./caller.ts";
 import type { CrawlDeps, FirecrawlCrawling } from "./crawl.ts";
 import { type EngineHealthStore, keepEngineHealth } from "./engine-health.ts";
 import { createExtractService } from "./extract/assemble.ts";
 import { createLateFirecrawl } from "./firecrawl/late.ts";
 import { llmstxtJobs } from "./llmstxt/assemble.ts";
 import { createOwnedJobs } from "./owned-jobs.ts";
+import type { WebEdge } from "./requests.ts";
 import { WEB_ENDPOINTS, type WebRoutesDeps, webAnswers } from "./routes.ts";
 import { createWebTools, type WebSharing } from "./tools.ts";
 import { visitsInOrder } from "./visits-in-order.ts";
 
 /** What the web part needs from the rest of the program. */
-export interface WebDeps {
+export interface WebDeps extends WebEdge {
   /** The name of this program among those that work on the same jobs. It must be the same after a restart. */
   readonly owner: string;
-  config(): Config;
   clock: Clock;
   jobs: JobStore;
   frontier: FrontierStore;
   answers: AnswerStore;
   /** Makes space for what an account stores; false if there is none. */
   makeRoom(accountId: string, bytes: number): Promise<boolean>;
-  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
-  admit(request: Request, exchange: Exchange): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
-  bodyLimits(): BodyLimits;
   /** Requests per minute that a client without a key may send. */
   anonymousRpm(): number;
   /** Counts rate-limited requests and queries to search engines. */
@@ -61,7 +52,6 @@ export interface WebDeps {
   whenJobEnds(listener: (id: string) => void): void;
   /** Further kinds of jobs. */
   kinds?: readonly JobKind[];
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
 /** The numbers of running and waiting tasks. */
@@ -69,35 +59,29 @@ export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
-/** The HTTP status by which logs show that a request became a WebSocket. */
-const SWITCHED = 101;
-
 /** Creates the web part. `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = createWebTools(deps);
-  const saveVisit = visitsInOrder(deps.frontier.saveVisit);
-  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers, saveVisit };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
-  const work = { ...tools, store, makeRoom: deps.makeRoom, settings: () => deps.config().web, problem };
-  const extract = createExtractService({ ...work, findModel: deps.findModel });
-  const firecrawl = createLateFirecrawl({ ...deps, tools, work, threads: extract.threads });
-  const userAgent = () => deps.config().web.userAgent;
-  const llmstxt = llmstxtJobs({ ...work, findModel: deps.findModel, clock: deps.clock, userAgent });
-  const runner = createJobRunner({
-    store,
-    kinds: [crawls(work, firecrawl.crawling), firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])],
-    clock: deps.clock,
-    owner: deps.owner,
-    whenJobEnds: deps.whenJobEnds,
-    ttlMs: () => deps.config().web.jobTtlMs,
-    problem,
-  });
+  const settings = () => deps.config().web;
+  const userAgent = () => settings().userAgent;
+  const { store, extract, firecrawl, runner } = createWebJobs(deps, { tools, problem, settings, userAgent });
   const search = searchOf(deps, tools, problem);
   const health = keepEngineHealth(search.health, deps.settings, (error) =>
     deps.warn("the health of the search engines could not be stored", { error }),
   );
-  const anonymous = anonymousOf(deps);
-  const endpoints = routesDeps(deps, { tools, search, store, runner, anonymous, extract });
+  const { makeRoom, clock } = deps;
+  const jobs = { guard: tools.guard, jobs: store, makeRoom, runner, clock, limits: settings };
+  const endpoints: WebRoutesDeps = {
+    edge: deps,
+    anonymous: anonymousOf(deps),
+    pages: tools,
+    search: { search, pages: tools },
+    map: { ...tools, userAgent },
+    crawls: jobs,
+    extracts: extract.jobs(jobs),
+    llmstxts: jobs,
+  };
   const firecrawlEndpoints = firecrawl.endpoints(endpoints, store);
   const routes = endpointRoutes(WEB_ENDPOINTS, {
     deps: endpoints,
@@ -120,7 +104,7 @@ export function createWeb(deps: WebDeps) {
     /** Queries one engine now, even if it is suspended. Undefined if there is no engine of that name. */
     probeEngine: (name: string, signal: AbortSignal) => search.probe(name, signal),
     start: () => {
-      const isLocal = deps.config().web.browser.endpoint === "";
+      const isLocal = settings().browser.endpoint === "";
       if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
       health.start();
       runner.start().catch((error: unknown) => deps.warn("jobs of an earlier run could not be resumed", { error }));
@@ -152,6 +136,30 @@ export function createWeb(deps: WebDeps) {
   };
 }
 
+/** The kinds of jobs, and what runs them. */
+function createWebJobs(
+  deps: WebDeps,
+  shared: {
+    readonly tools: ReturnType<typeof createWebTools>;
+    problem(message: string, error: unknown): void;
+    settings(): Config["web"];
+    userAgent(): string;
+  },
+) {
+  const { tools, problem, settings, userAgent } = shared;
+  const { clock, owner, whenJobEnds, findModel } = deps;
+  const saveVisit = visitsInOrder(deps.frontier.saveVisit);
+  const store = { ...deps.jobs, ...deps.frontier, ...deps.answers, saveVisit };
+  const work = { ...tools, store, makeRoom: deps.makeRoom, settings, problem };
+  const extract = createExtractService({ ...work, findModel });
+  const firecrawl = createLateFirecrawl({ ...deps, tools, work, threads: extract.threads });
+  const llmstxt = llmstxtJobs({ ...work, findModel, clock, userAgent });
+  const kinds = [crawls(work, firecrawl.crawling), firecrawl.batch, extract.kind, llmstxt, ...(deps.kinds ?? [])];
+  const ttlMs = () => settings().jobTtlMs;
+  const runner = createJobRunner({ store, kinds, clock, owner, whenJobEnds, ttlMs, problem });
+  return { store, extract, firecrawl, runner };
+}
+
 /** The kind of job of crawls, whose code is loaded with its first job. */
 function crawls(work: CrawlDeps, firecrawl: () => FirecrawlCrawling): JobKind {
   return lazyKind("crawl", () => {
@@ -177,62 +185,4 @@ function anonymousOf({ clock, config, anonymousRpm, metrics, acrossNodes }: WebD
     limiter: acrossNodes?.addresses,
     rejected: metrics.rateLimited,
   });
-}
-
-function routesDeps(
-  deps: WebDeps,
-  parts: {
-    tools: ReturnType<typeof createWebTools>;
-    search: Search;
-    store: JobStore & FrontierStore & AnswerStore;
-    runner: JobRunner;
-    anonymous: ReturnType<typeof createAnonymous>;
-    extract: ReturnType<typeof createExtractService>;
-  },
-): WebRoutesDeps {
-  const { tools, search, store, runner, anonymous, extract } = parts;
-  const jobs = {
-    guard: tools.guard,
-    jobs: store,
-    makeRoom: deps.makeRoom,
-    runner,
-    clock: deps.clock,
-    limits: () => deps.config().web,
-  };
-  return {
-    admit: (request) => deps.admit(request, exchangeOf(request)),
-    admitSearcher: (request) =>
-      (request.headers.has("authorization") ? undefined : anonymous(exchangeOf(request))) ??
-      deps.admit(request, exchangeOf(request)),
-    authenticate: deps.authenticate,
-    readJson: async (request) => (await readJsonBody(request, deps.bodyLimits())).body,
-    readForm: (request) => readForm(request, deps.bodyLimits().maxBytes),
-    pages: tools,
-    search: { search, pages: tools },
-    map: { ...tools, userAgent: () => deps.config().web.userAgent },
-    publicUrl: (request) => deps.config().server.publicUrl || originOf(request),
-    jobStarted: (request, id) => {
-      exchangeOf(request).log["job_id"] = id;
-    },
-    becomesSocket: (request) => {
-      const exchange = exchangeOf(request);
-      exchange.streaming = true;
-      return () => exchange.finish(SWITCHED);
-    },
-    clientGone: (request) => {
-      exchangeOf(request).log["client_gone"] = true;
-    },
-    unexpected: (request, error) =>
-      deps.warn("a web request failed unexpectedly", { request_id: exchangeOf(request).requestId, error }),
-    crawls: jobs,
-    extracts: extract.jobs(jobs),
-    requestId: (request) => exchangeOf(request).requestId,
-    llmstxts: jobs,
-  };
-}
-
-/** The origin as the client wrote it: if a trusted proxy ended TLS, the scheme is still https. */
-function originOf(request: Request): string {
-  const { host, origin } = new URL(request.url);
-  return exchangeOf(request).secure ? `https://${host}` : origin;
 }

@@ -3,7 +3,7 @@
 
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
-import type { SentForm } from "../http/form.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { jsonAnswer } from "../http/json-answer.ts";
 import {
   admittingEndpoint,
@@ -13,6 +13,7 @@ import {
   type ServedEndpoint,
 } from "../http/served-endpoint.ts";
 import { wantsSocket } from "../http/web-socket.ts";
+import type { AdmitAnonymous } from "./anonymous.ts";
 import type { PageCaller, WebCaller } from "./caller.ts";
 import { loadForOpenWebUi, searchAsSearxng, searchForOpenWebUi } from "./compat.ts";
 import { type CrawlJobsDeps, cancelCrawl, pollCrawl, startCrawl } from "./crawl-jobs.ts";
@@ -21,44 +22,30 @@ import { asWebError, inClientFormat, type WebFeature } from "./failure.ts";
 import { cancelLlmstxt, type LlmstxtJobsDeps, pollLlmstxt, startLlmstxt } from "./llmstxt/jobs.ts";
 import { type MapDeps, mapSite } from "./map.ts";
 import type { Body } from "./params.ts";
+import {
+  type AdmittedCaller,
+  answerIfGone,
+  jobCallerOf,
+  publicUrlOf,
+  readWebBody,
+  type WebEdge,
+  warnOfUnexpected,
+} from "./requests.ts";
 import { scrape } from "./scrape.ts";
 import { searchWeb, type WebSearchDeps } from "./search.ts";
 import type { SinglePageDeps } from "./single-page.ts";
 
 /** What the endpoints need. */
 export interface WebRoutesDeps {
-  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
-  /** The same, but a client without a key is admitted if its address is listed. */
-  admitSearcher(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
-  /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
-  /** Reads the body as a JSON object. Throws 400, 408 or 413. */
-  readJson(request: Request): Promise<Body>;
-  /** The scheme and host under which clients reach the gateway. */
-  publicUrl(request: Request): string;
+  readonly edge: WebEdge;
+  readonly anonymous: AdmitAnonymous;
   readonly pages: SinglePageDeps;
   readonly search: WebSearchDeps;
   readonly map: MapDeps;
   readonly crawls: CrawlJobsDeps;
   readonly extracts: ExtractJobsDeps;
-  /** Reads the body as a form. Throws 400, 408 or 413. */
-  readForm(request: Request): Promise<SentForm>;
-  /** The request's id, as in logs and usage. */
-  requestId(request: Request): string;
   readonly llmstxts: LlmstxtJobsDeps;
-  /** Called when a job was started; the request may still wait for it. */
-  jobStarted(request: Request, id: string): void;
-  /** Called when the client left before its response. */
-  clientGone(request: Request): void;
-  /** Marks a request that lasts as long as its WebSocket. Call the returned function when the socket has closed. */
-  becomesSocket(request: Request): () => void;
-  /** Called for an unexpected error. */
-  unexpected(request: Request, error: unknown): void;
 }
-
-/** The status in logs and metrics for clients that left, as web servers commonly use it. */
-const CLIENT_GONE = 499;
 
 /**
  * Statuses of refusals for which the body is read, so that they can be in the client's own format: the plan or the rights of a
@@ -66,7 +53,7 @@ const CLIENT_GONE = 499;
  */
 const REPORTED_IN_CLIENT_FORMAT: ReadonlySet<number> = new Set([402, 403]);
 
-type Answer<From = PageCaller> = (body: Body, from: From) => Promise<object>;
+type Answer = (body: Body, from: AdmittedCaller) => Promise<object>;
 
 /** The tools' answers, independent of how a request was admitted. `waits`: whether requests wait for extractions and llms.txt. */
 export function webAnswers(deps: WebRoutesDeps, { waits }: { waits: boolean }) {
@@ -99,7 +86,7 @@ const webText = describedBy(() => {
   return WEB_TEXTS;
 });
 
-const keyed = endpointsBehind("key", ({ deps }: WebServing, request) => deps.authenticate(request));
+const keyed = endpointsBehind("key", ({ deps }: WebServing, request) => deps.edge.authenticate(request));
 
 /** An endpoint that does the work of a tool, and is counted. */
 const working = (feature: WebFeature, path: string, describe: WebEndpoint["describe"]): WebEndpoint =>
@@ -129,8 +116,8 @@ const compatible = (
   admittingEndpoint("counted", "POST", path, {
     describe,
     handle: async ({ deps }, { request }) => {
-      const { accountId } = await deps.admitSearcher(request);
-      const body = await deps.readJson(request);
+      const { accountId } = await admitSearcher(request, deps);
+      const body = await readWebBody(request, deps.edge);
       const { finish } = createAnswering(deps);
       return finish(feature, request, () => answer(body, deps, { signal: request.signal, accountId }));
     },
@@ -145,9 +132,9 @@ const PAGES: readonly WebEndpoint[] = [
     describe: webText("getCrawl"),
     handle: async ({ deps, watchJob }, { request, params: { id } }) => {
       if (wantsSocket(request)) return watchJob(request, id);
-      const { accountId } = await deps.authenticate(request);
+      const { accountId } = await deps.edge.authenticate(request);
       const query = new URL(request.url).searchParams;
-      const address = `${deps.publicUrl(request)}/v1/crawl/${id}`;
+      const address = `${publicUrlOf(request, deps.edge)}/v1/crawl/${id}`;
       return jsonAnswer(request, await pollCrawl({ id, accountId }, deps.crawls, { query, address }));
     },
   }),
@@ -199,7 +186,7 @@ const SEARCHES: readonly WebEndpoint[] = [
   admittingEndpoint("counted", "GET", "/searxng/search", {
     describe: webText("searchSearxng"),
     handle: async ({ deps }, { request }) => {
-      const { accountId } = await deps.admitSearcher(request);
+      const { accountId } = await admitSearcher(request, deps);
       const query = new URL(request.url).searchParams;
       return createAnswering(deps).finish("search", request, () =>
         searchAsSearxng(query, deps.search, { signal: request.signal, accountId }),
@@ -219,21 +206,28 @@ const SEARCHES: readonly WebEndpoint[] = [
 /** The endpoints of search, scrape, map, crawl, extract and llms.txt. */
 export const WEB_ENDPOINTS: readonly WebEndpoint[] = [...PAGES, ...JOBS, ...SEARCHES];
 
+/** Admits a search: a client without a key is admitted if its address is listed. */
+function admitSearcher(request: Request, { edge, anonymous }: WebRoutesDeps): AtOnce<Pick<WebCaller, "accountId">> {
+  const exchange = exchangeOf(request);
+  const nameless = request.headers.has("authorization") ? undefined : anonymous(exchange);
+  return nameless ?? edge.admit(request, exchange);
+}
+
 /** What the endpoints share: admission, and how failures are reported. */
-function createAnswering(deps: WebRoutesDeps) {
+function createAnswering({ edge }: WebRoutesDeps) {
   const admit = async (request: Request): Promise<Pick<WebCaller, "accountId" | "keyId">> => {
     try {
-      return await deps.admit(request);
+      return await edge.admit(request, exchangeOf(request));
     } catch (error) {
       // A client with a valid key gets errors in its own format, which only the body shows. The bodies of other clients are not
       // read.
       if (!(error instanceof ApiError) || !REPORTED_IN_CLIENT_FORMAT.has(error.status)) throw error;
-      throw inClientFormat(error, await deps.readJson(request).catch(() => undefined));
+      throw inClientFormat(error, await readWebBody(request, edge).catch(() => undefined));
     }
   };
   const translate = (feature: WebFeature, request: Request, error: unknown): ApiError => {
     const known = asWebError(feature, error);
-    if (known.status === 500) deps.unexpected(request, error);
+    if (known.status === 500) warnOfUnexpected(request, error, edge);
     return known;
   };
   /** The result, or the error in the format of the client that sent the body. */
@@ -241,21 +235,16 @@ function createAnswering(deps: WebRoutesDeps) {
     try {
       return await jsonAnswer(request, await work());
     } catch (error) {
-      if (request.signal.aborted) {
-        // The client has left, so nobody reads the response, and the request does not count as a failure.
-        deps.clientGone(request);
-        return new Response(null, { status: CLIENT_GONE });
-      }
+      const unread = answerIfGone(request);
+      if (unread !== undefined) return unread;
       throw inClientFormat(translate(feature, request, error), body);
     }
   };
   const answering =
-    (feature: WebFeature, answer: Answer<Required<Omit<WebCaller, "waitMs" | "explain">> & PageCaller>) =>
+    (feature: WebFeature, answer: Answer) =>
     async ({ request }: { request: Request }) => {
-      const { accountId, keyId } = await admit(request);
-      const body = await deps.readJson(request);
-      const started = (id: string) => deps.jobStarted(request, id);
-      const from = { signal: request.signal, accountId, keyId, requestId: deps.requestId(request), started };
+      const from = jobCallerOf(request, await admit(request));
+      const body = await readWebBody(request, edge);
       return finish(feature, request, () => answer(body, from), body);
     };
   return { answering, finish };

@@ -2,9 +2,9 @@
 // about the account need only a valid key. Every success has status 200, and every `error` is a string.
 
 import { Elysia } from "elysia";
-import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-in-slices.ts";
-import type { SentForm } from "../../http/form.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { readForm } from "../../http/form.ts";
 import { pathOf } from "../../http/path.ts";
 import {
   admittingEndpoint,
@@ -14,12 +14,21 @@ import {
   type ServedEndpoint,
 } from "../../http/served-endpoint.ts";
 import { offeredProtocols, takeSocket, wantsSocket } from "../../http/web-socket.ts";
-import type { JobCaller, WebCaller } from "../caller.ts";
+import type { JobCaller } from "../caller.ts";
 import { readQuery } from "../crawl-jobs.ts";
 import type { ExtractJobsDeps } from "../extract/jobs.ts";
 import type { WebFeature } from "../failure.ts";
 import type { MapDeps } from "../map.ts";
 import type { Body } from "../params.ts";
+import {
+  answerIfGone,
+  jobCallerOf,
+  lastsAsSocket,
+  publicUrlOf,
+  readWebBody,
+  type WebEdge,
+  warnOfUnexpected,
+} from "../requests.ts";
 import type { WebSearchDeps } from "../search.ts";
 import { previewCrawl } from "./crawl-input.ts";
 import { extractStatus, startExtractForFirecrawl } from "./extract.ts";
@@ -49,23 +58,7 @@ import { tellOfJob, type Watchers, type WatcherVersion } from "./watcher.ts";
 
 /** What the endpoints need. */
 export interface FirecrawlRoutesDeps {
-  /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
-  admit(request: Request): AtOnce<Pick<WebCaller, "accountId" | "keyId">>;
-  /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<Pick<WebCaller, "accountId">>;
-  /** Reads the body as a JSON object. Throws 400, 408 or 413. */
-  readJson(request: Request): Promise<Body>;
-  /** Reads the body as a form. Throws 400, 408 or 413. */
-  readForm(request: Request): Promise<SentForm>;
-  requestId(request: Request): string;
-  /** The scheme and host under which clients reach the gateway. */
-  publicUrl(request: Request): string;
-  /** Called when a job was queued for the request. */
-  jobStarted(request: Request, id: string): void;
-  clientGone(request: Request): void;
-  /** Marks a request that lasts as long as its WebSocket. Call the returned function when the socket has closed. */
-  becomesSocket(request: Request): () => void;
-  unexpected(request: Request, error: unknown): void;
+  readonly edge: WebEdge;
   readonly pages: FirecrawlPageDeps;
   readonly jobs: FirecrawlJobsDeps;
   readonly watchers: Watchers;
@@ -74,8 +67,6 @@ export interface FirecrawlRoutesDeps {
   readonly extracts: ExtractJobsDeps;
 }
 
-/** The status in logs and metrics for clients that left. */
-const CLIENT_GONE = 499;
 const IDEMPOTENCY_KEY = "x-idempotency-key";
 /** Clients of Firecrawl's first version look for batches here. */
 const BATCH_OF_V1 = "/v1/batch/scrape";
@@ -104,12 +95,10 @@ async function finish(
     const text = await jsonInTurns(await work());
     return new Response(text, { headers: { "content-type": "application/json;charset=utf-8" } });
   } catch (error) {
-    if (request.signal.aborted) {
-      deps.clientGone(request);
-      return new Response(null, { status: CLIENT_GONE });
-    }
+    const unread = answerIfGone(request);
+    if (unread !== undefined) return unread;
     const known = asFirecrawlError(feature, error);
-    if (known.apiCode.endsWith("internal_error")) deps.unexpected(request, error);
+    if (known.apiCode.endsWith("internal_error")) warnOfUnexpected(request, error, deps.edge);
     throw known;
   }
 }
@@ -123,7 +112,7 @@ interface Work {
 
 /** Makes endpoints that are admitted and count against the rate limit. */
 const countedAs =
-  <T>(read: (deps: FirecrawlRoutesDeps, request: Request) => Promise<T>) =>
+  <T>(read: (request: Request, edge: WebEdge) => Promise<T>) =>
   (
     path: string,
     {
@@ -135,16 +124,14 @@ const countedAs =
     admittingEndpoint("counted", "POST", path, {
       describe,
       handle: async (deps, { request }) => {
-        const { accountId, keyId } = await deps.admit(request);
-        const body = await read(deps, request);
-        const started = (id: string) => deps.jobStarted(request, id);
-        const from = { accountId, keyId, requestId: deps.requestId(request), signal: request.signal, started };
+        const from = jobCallerOf(request, await deps.edge.admit(request, exchangeOf(request)));
+        const body = await read(request, deps.edge);
         return finish(feature, { request, deps }, () => answer(body, { deps, request, from }));
       },
     });
 
-const counted = countedAs<Body>(({ readJson }, request) => readJson(request));
-const countedForm = countedAs(({ readForm }, request) => readForm(request));
+const counted = countedAs<Body>(readWebBody);
+const countedForm = countedAs((request, { bodyLimits }) => readForm(request, bodyLimits().maxBytes));
 
 /** The answer to a request that needs only a valid key. */
 async function asked(
@@ -152,7 +139,7 @@ async function asked(
   { request, deps }: { request: Request; deps: FirecrawlRoutesDeps },
   answer: (accountId: string) => Promise<object>,
 ): Promise<Response> {
-  const { accountId } = await deps.authenticate(request);
+  const { accountId } = await deps.edge.authenticate(request);
   return finish(feature, { request, deps }, () => answer(accountId));
 }
 
@@ -296,7 +283,7 @@ export const FIRECRAWL_ENDPOINTS: readonly FirecrawlEndpoint[] = [...WORK, ...FI
  */
 function starting({ from, request, deps }: Work): JobStarter {
   const unmet = request.headers.has(IDEMPOTENCY_KEY) ? [IDEMPOTENCY_KEY] : [];
-  return { ...from, origin: deps.publicUrl(request), unmet };
+  return { ...from, origin: publicUrlOf(request, deps.edge), unmet };
 }
 
 /** Answers a WebSocket at `/v1/crawl/:id`, where clients of Firecrawl's first version watch crawls and batches. */
@@ -319,15 +306,15 @@ interface Watched {
 async function watched({ sorts, id, version }: Watched, request: Request, deps: FirecrawlRoutesDeps) {
   const [key] = offeredProtocols(request);
   if (key !== undefined && !request.headers.has("authorization")) request.headers.set("authorization", `Bearer ${key}`);
-  const { accountId } = await deps.authenticate(request);
+  const { accountId } = await deps.edge.authenticate(request);
   const ref = await refOf(sorts, { id, accountId }, deps.jobs.jobs);
   const leave = deps.watchers.enter(accountId);
-  const done = deps.becomesSocket(request);
+  const done = lastsAsSocket(request);
   const watching = {
     ...deps.jobs,
-    origin: deps.publicUrl(request),
-    stillAllowed: async () => deps.authenticate(request),
-    unexpected: (error: unknown) => deps.unexpected(request, error),
+    origin: publicUrlOf(request, deps.edge),
+    stillAllowed: async () => deps.edge.authenticate(request),
+    unexpected: (error: unknown) => warnOfUnexpected(request, error, deps.edge),
   };
   return takeSocket(request, {
     ...(key === undefined ? {} : { protocol: key }),
@@ -352,10 +339,10 @@ async function refOf(
   return ref;
 }
 
-function windowOf(request: Request, { publicUrl }: FirecrawlRoutesDeps): JobWindow {
+function windowOf(request: Request, { edge }: FirecrawlRoutesDeps): JobWindow {
   const { searchParams } = new URL(request.url);
   return {
-    origin: publicUrl(request),
+    origin: publicUrlOf(request, edge),
     offset: readQuery(searchParams, ["skip", "offset"], { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0,
     limit: readQuery(searchParams, ["limit"], { min: 1, max: DOCUMENTS_MAX }) ?? DOCUMENTS_MAX,
   };
