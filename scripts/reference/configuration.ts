@@ -4,6 +4,7 @@ import { OptionalKind, type TSchema } from "@sinclair/typebox";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
 import type { Annotations } from "../../src/config/fields.ts";
 import { NOT_BUILT } from "../../src/config/not-built.ts";
+import { RENAMED, refusedFrom } from "../../src/config/renamed.ts";
 import { ConfigFile } from "../../src/config/schema.ts";
 import { table } from "../../src/docs/table.ts";
 
@@ -29,7 +30,22 @@ ${table(
 )}
 
 ${groups.filter(isGroup).map(section).join("\n\n")}
+
+## Renamed keys
+
+A key that gets another name is still understood under its old one, in the file and in the environment, until the next version that
+may break something: the next minor version before 1.0, the next major version from then on. Until then a warning says the new
+name: \`sallyport doctor\`, \`sallyport config\` and the log of a server show it. If both names are given in one place, the program
+refuses to start and names both. Later versions refuse the old name and say the new one.
+
+${renamedKeys()}
 `;
+}
+
+function renamedKeys(): string {
+  if (RENAMED.length === 0) return "No key has been renamed so far.";
+  const rows = RENAMED.map((key) => [code(key.from), code(key.to), key.since, refusedFrom(key)]);
+  return table(["old name", "name", "renamed in", "refused from"], rows);
 }
 
 const HEAD = ["key", "type", "default", ""];

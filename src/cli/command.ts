@@ -46,7 +46,10 @@ export interface Context extends Io {
   survey(): Survey;
   /** The configuration of `--config` and `--data-dir`. Throws a CommandError with every problem, one per line. */
   config(): Config;
-  /** The same for a program that stays: it can be reloaded. These values override the file at every reload. */
+  /**
+   * The same for a program that stays: it can be reloaded. These values override the file at every reload. The caller tells its
+   * warnings, a server in its log.
+   */
   liveConfig(overrides?: { host?: string | undefined; port?: number | undefined }): LiveConfig;
 }
 

@@ -13,7 +13,9 @@ export const configCommand: Command = {
   details: "KEY: only keys that contain this text, such as `server` or `providers.openai`. Secrets are not shown.",
   async run(context) {
     const [part = ""] = context.args;
-    const { file, values } = context.liveConfig().describe();
+    const live = context.liveConfig();
+    for (const warning of live.warnings()) context.err(`sallyport: ${warning}\n`);
+    const { file, values } = live.describe();
     const shown = values.filter(
       ({ key, source }) => key.includes(part) && (!context.flags.has("changed") || source.kind !== "default"),
     );

@@ -42,9 +42,11 @@ export const doctorCommand: Command = {
       }
     };
     try {
-      const config = context.liveConfig().get();
+      const live = context.liveConfig();
+      const config = live.get();
       const { file, exists } = context.survey();
       add({ name: "config", status: "ok", message: exists ? file : "no file: defaults and the environment" });
+      for (const message of live.warnings()) add({ name: "config", status: "warning", message });
       for (const key of setInVain(config))
         add({ name: "config", status: "warning", message: `${key} is set, but has no effect yet` });
       const database = await checkDatabase(config);

@@ -21,7 +21,7 @@ export interface Program {
   /** The commands; replaced in tests. */
   readonly commands?: readonly Listed[];
   /** Where configuration is read from; the process's own unless a test replaces it. */
-  readonly surroundings?: Pick<LoadOptions, "env" | "cwd">;
+  readonly surroundings?: Pick<LoadOptions, "env" | "cwd" | "renamed">;
 }
 
 /** Runs the program with `argv` (without the executable and script) and returns the exit code. */
@@ -176,18 +176,15 @@ function configOf(
     return result;
   };
   let isWarned = false;
-  const warned = <T extends { readonly warnings: readonly string[] }>(loaded: T): T => {
-    if (!isWarned) for (const warning of loaded.warnings) io.err(`sallyport: ${warning}\n`);
-    isWarned = true;
-    return loaded;
-  };
   return {
     survey: () => surveyConfig(options),
-    config: () => warned(load({})).config,
-    liveConfig: (overrides = {}) => {
-      const loaded = warned(load(overrides));
-      return new LiveConfig(loaded, () => loadConfig({ ...options, ...overrides }));
+    config: () => {
+      const { config, warnings } = load({});
+      if (!isWarned) for (const warning of warnings) io.err(`sallyport: ${warning}\n`);
+      isWarned = true;
+      return config;
     },
+    liveConfig: (overrides = {}) => new LiveConfig(load(overrides), () => loadConfig({ ...options, ...overrides })),
   };
 }
 

@@ -74,7 +74,12 @@ export function openLog(live: LiveConfig): ServerLog {
     secrets: secretsOf(live.get()),
     ...sink,
   });
+  tellWarnings(live, log);
   return { log, reopen: sink.reopen };
+}
+
+function tellWarnings(live: LiveConfig, log: Logger): void {
+  for (const warning of live.warnings()) log.warn(`configuration: ${warning}`);
 }
 
 /** Starts the gateway; throws a CommandError of one line if it cannot. */
@@ -157,6 +162,7 @@ function reload(app: Running, live: LiveConfig, log: Logger): void {
     for (const problem of result.problems) log.error(`configuration not reloaded: ${problem}`);
     return;
   }
+  tellWarnings(live, log);
   app.reconfigured();
   const later = result.needRestart.length > 0 ? { need_restart: result.needRestart.join(", ") } : {};
   log.info("configuration reloaded", later);

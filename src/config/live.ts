@@ -5,7 +5,7 @@ import { type ConfigValue, describeConfig, type Origin } from "./origin.ts";
 import type { Config } from "./schema.ts";
 
 /** A configuration that was read without a problem. */
-type Loaded = Pick<Extract<LoadResult, { ok: true }>, "config" | "origin">;
+type Loaded = Pick<Extract<LoadResult, { ok: true }>, "config" | "origin" | "warnings">;
 
 /** The result of a reload. */
 export type ReloadResult =
@@ -20,18 +20,25 @@ export type ReloadResult =
 export class LiveConfig {
   #config: Config;
   #origin: Origin;
+  #warnings: readonly string[];
   readonly #load: () => LoadResult;
 
   /** `load` returns the next configuration; it is called at each reload. */
-  constructor({ config, origin }: Loaded, load: () => LoadResult) {
+  constructor({ config, origin, warnings }: Loaded, load: () => LoadResult) {
     this.#config = config;
     this.#origin = origin;
+    this.#warnings = warnings;
     this.#load = load;
   }
 
   /** The current configuration. Call again rather than keep it. */
   get(): Config {
     return this.#config;
+  }
+
+  /** What is doubtful in the current configuration: ignored variables, old names of keys. A line each. */
+  warnings(): readonly string[] {
+    return this.#warnings;
   }
 
   /** What `make` derives from the current configuration; computed once for each. */
@@ -62,6 +69,7 @@ export class LiveConfig {
     const before = this.#config;
     this.#config = result.config;
     this.#origin = result.origin;
+    this.#warnings = result.warnings;
     return { ok: true, needRestart: changedFixtures(before, result.config) };
   }
 }

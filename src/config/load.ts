@@ -7,13 +7,15 @@ import { crossCheck } from "./check.ts";
 import type { KnownNames } from "./fields.ts";
 import { unreadable } from "./interpolate.ts";
 import type { Origin } from "./origin.ts";
-import { childOf, withEnvironment, withoutKey, withValue } from "./overrides.ts";
+import { withEnvironment } from "./overrides.ts";
 import { EMBEDDED_PRESETS, type PresetName, presetsOf } from "./presets.ts";
 import { doubtsAbout } from "./provider-doubts.ts";
 import { resolveProviders } from "./providers.ts";
 import { ExternalText, type Problem, Reader } from "./read.ts";
+import { type Move, pathText, RENAMED, type RenamedKey, renamedWarning, renameKeys } from "./renamed.ts";
 import { type Config, ConfigFile, type CredentialConfig, type ReadConfig } from "./schema.ts";
 import { TIER_IDS } from "./schema-server.ts";
+import { childOf, withoutValue, withValue } from "./tree.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** Searched in the working directory when no file is given. */
@@ -41,6 +43,8 @@ export interface LoadOptions {
   readonly providers?: "used" | "unused" | undefined;
   /** The existing names; absent: names are not checked. */
   readonly names?: KnownNames | undefined;
+  /** The keys that have another name now; those of the program unless a test says otherwise. */
+  readonly renamed?: readonly RenamedKey[];
 }
 
 /** A complete configuration, or all reasons why there is none. */
@@ -70,21 +74,25 @@ export function loadConfig(options: LoadOptions = {}): LoadResult {
   const base = file === undefined ? cwd : dirname(resolve(cwd, file));
   const readText = (path: string) => readBounded(resolve(base, path), SECRET_BYTES_MAX);
   const reader = new Reader({ env, readFile: readText }, options.names);
-  const { raw, warnings } = overlay(parsed.value, options, env);
+  const renamed = options.renamed ?? RENAMED;
+  const now = renameKeys(parsed.value, renamed, pathText);
+  const { raw, ...environed } = overlay(now.raw, options, { env, renamed });
+  const moves = [...now.moves, ...environed.moves];
+  const warnings = [...now.moves.map((move) => `${label}: ${renamedWarning(move, pathText)}`), ...environed.warnings];
+  const asLine = (problem: Problem) => line(label, problem, now.moves);
   const read = reader.read(ConfigFile, raw, "") as ReadConfig;
-  const found: Problem[] = [...reader.problems];
+  const found: Problem[] = [...now.problems, ...environed.problems, ...reader.problems];
   const providers = resolveProviders(read.providers, env, found);
   const isNeedless = ({ path, unresolved }: Problem) =>
     options.providers === "unused" && unresolved === true && path.startsWith("providers.");
-  if (options.providers !== "unused")
-    warnings.push(...providers.flatMap(doubtsAbout).map((doubt) => line(label, doubt)));
+  if (options.providers !== "unused") warnings.push(...providers.flatMap(doubtsAbout).map(asLine));
   const problems = found.filter((problem) => !isNeedless(problem));
-  warnings.push(...found.filter(isNeedless).map((problem) => `${line(label, problem)}; not needed for this`));
+  warnings.push(...found.filter(isNeedless).map((problem) => `${asLine(problem)}; not needed for this`));
   // A problem with one key would make related keys look wrong too.
   if (problems.length === 0) problems.push(...crossCheck(read));
-  if (problems.length > 0) return { ok: false, problems: problems.map((problem) => line(label, problem)) };
+  if (problems.length > 0) return { ok: false, problems: problems.map(asLine) };
   const path = file === undefined ? undefined : resolve(cwd, file);
-  const origin: Origin = { file: path, text: parsed.text, written: parsed.value, raw, env };
+  const origin: Origin = { file: path, text: parsed.text, written: now.raw, raw, env, moves };
   return { ok: true, config: finish(read, providers, { cwd, base }), file, origin, warnings };
 }
 
@@ -132,14 +140,18 @@ function readBounded(path: string, most: number): string {
 }
 
 /** The file's form with the environment's providers, the embedded one and all overrides added. */
-function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOptions["env"]>) {
+function overlay(
+  value: unknown,
+  options: LoadOptions,
+  { env, renamed }: Pick<Required<LoadOptions>, "env" | "renamed">,
+) {
   let raw: unknown = value ?? {};
   // Where a JSON file names its schema for editors.
-  if (typeof childOf(raw, "$schema") === "string") raw = withoutKey(raw, "$schema");
+  if (typeof childOf(raw, "$schema") === "string") raw = withoutValue(raw, ["$schema"]);
   if (childOf(raw, "providers") === undefined) {
     raw = withValue(raw, ["providers"], Object.fromEntries(presetsOf(env).map((name) => [name, {}])));
   }
-  const environed = withEnvironment(ConfigFile, raw, env);
+  const environed = withEnvironment(ConfigFile, raw, { env, renamed });
   raw = environed.raw;
   const flags: [string[], string, string | number | undefined][] = [
     [["data_dir"], "--data-dir", options.dataDir],
@@ -152,7 +164,7 @@ function overlay(value: unknown, options: LoadOptions, env: NonNullable<LoadOpti
   for (const name of EMBEDDED_PRESETS) {
     if (childOf(childOf(raw, "providers"), name) === undefined) raw = withValue(raw, ["providers", name], {});
   }
-  return { raw, warnings: environed.unknown.map((name) => `${name} is ignored: there is no such configuration key`) };
+  return { ...environed, raw };
 }
 
 function finish(
@@ -205,9 +217,12 @@ function finish(
   };
 }
 
-function line(label: string, { path, message, source }: Problem): string {
+function line(label: string, { path, message, source }: Problem, moves: readonly Move[]): string {
   const at = path === "" ? message : `${path}: ${message}`;
-  return `${source ?? label}: ${at}`.replaceAll(/[\r\n]+/g, " ");
+  const move = moves.find(({ to }) => path === pathText(to) || /^[.[]/.test(path.split(pathText(to), 2)[1] ?? ""));
+  // The file has another name than the message.
+  const given = move === undefined || source !== undefined ? "" : ` (given as ${pathText(move.from)})`;
+  return `${source ?? label}: ${at}${given}`.replaceAll(/[\r\n]+/g, " ");
 }
 
 /** Other headers contain names and titles, which logs may show. */

@@ -2,13 +2,14 @@
 // command-line option, a preset, or the default. Computed on demand; never includes secrets.
 
 import type { TSchema } from "@sinclair/typebox";
-import { isRecord } from "../base/json-object.ts";
 import type { Annotations } from "./fields.ts";
-import { variableName } from "./overrides.ts";
+import { variableOf } from "./overrides.ts";
 import { EMBEDDED_PRESETS, findPreset, isAddressed } from "./presets.ts";
 import { ExternalText } from "./read.ts";
+import { type Move, pathAsGiven } from "./renamed.ts";
 import { type Config, ConfigFile, type ProviderConfig } from "./schema.ts";
 import { holdsSecret, joinPath } from "./show.ts";
+import { isGroup } from "./tree.ts";
 import { linesOf, type Path } from "./yaml-lines.ts";
 
 /** The sources of a configuration; stored beside it. */
@@ -16,11 +17,13 @@ export interface Origin {
   /** Absolute path of the file; undefined if there is none. */
   readonly file: string | undefined;
   readonly text: string;
-  /** The parsed file without overrides. */
+  /** The parsed file without overrides, with the present names of all keys. */
   readonly written: unknown;
   /** With the overrides of the environment and the command line. */
   readonly raw: unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What was given under old names. */
+  readonly moves: readonly Move[];
 }
 
 /** The origin of a value. */
@@ -131,10 +134,6 @@ function ownKeys(own: unknown): Readonly<Record<string, unknown>> {
   return isGroup(own) ? own : {};
 }
 
-function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
-  return isRecord(value) && !(value instanceof ExternalText);
-}
-
 function childAt(value: unknown, path: Path): unknown {
   let at: unknown = value;
   for (const step of path) {
@@ -146,7 +145,7 @@ function childAt(value: unknown, path: Path): unknown {
 
 function sourceOf(
   path: Path,
-  { raw, written, file, env }: Origin,
+  { raw, written, file, env, moves }: Origin,
   { lineOf, through }: { lineOf(path: Path): number | undefined; through: readonly string[] },
 ): ConfigSource {
   const here = childAt(raw, path);
@@ -156,20 +155,13 @@ function sourceOf(
   }
   const own = childAt(written, path);
   if (own !== undefined && own !== null && file !== undefined)
-    return { kind: "file", name: file, line: lineOf(path) ?? null, through };
+    return { kind: "file", name: file, line: lineOf(pathAsGiven(path, moves)) ?? null, through };
   if (here === undefined || here === null || isGroup(here)) return DEFAULT;
   // For a group that a variable set as JSON.
-  const names = path.map(
-    (_, at) =>
-      `SALLYPORT_${path
-        .slice(0, path.length - at)
-        .map(asVariable)
-        .join("_")}`,
-  );
+  const given = pathAsGiven(path, moves);
+  const names = [path, given].flatMap((whole) => whole.map((_, at) => variableOf(whole.slice(0, whole.length - at))));
   return { ...DEFAULT, kind: "variable", name: names.find((name) => env[name] !== undefined) ?? null, through };
 }
-
-const asVariable = (step: string | number) => variableName(String(step));
 
 /** What an entry of `providers` takes from its preset and the preset's variable. */
 function presetValue(
