@@ -48,6 +48,40 @@ export function usesBeforeDeclaration(path: string, text: string): string[] {
   return found;
 }
 
+/** A test that stands in no `describe`. */
+export interface TopLevelTest {
+  readonly line: number;
+  /** Its name as it is written, with its placeholders. */
+  readonly name: string;
+}
+
+/** The tests of a file that stand in no `describe`, also those of tables and loops. */
+export function topLevelTests(path: string, text: string): TopLevelTest[] {
+  const lineOf = lineFinder(text);
+  const found: TopLevelTest[] = [];
+  const visit = (node: Node): void => {
+    if (node.type === "CallExpression") {
+      const called = calledName(node);
+      if (called === "describe") return;
+      const [name] = node.arguments;
+      if (called === "test" && (name?.type === "Literal" || name?.type === "TemplateLiteral")) {
+        found.push({ line: lineOf(name.start), name: text.slice(name.start + 1, name.end - 1) });
+        return;
+      }
+    }
+    for (const child of childrenOf(node)) visit(child);
+  };
+  visit(parsed(path, text));
+  return found;
+}
+
+/** The name with which a called expression begins: `test` of `test.skipIf(x).each(rows)(…)`. */
+function calledName(node: Node): string | undefined {
+  if (node.type === "Identifier") return node.name;
+  if (node.type === "CallExpression") return calledName(node.callee);
+  return node.type === "MemberExpression" ? calledName(node.object) : undefined;
+}
+
 function parsed(path: string, text: string): Node {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);

@@ -11,7 +11,7 @@ const real = await readFiles(join(import.meta.dir, "../.."), ["src"]);
 /** The number of files with verbs. Fewer files mean that the rules search in the wrong place. */
 const VERB_FILES_MIN = 20;
 
-test.each(SQL_RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
+test.each(SQL_RULES.map((rule) => [rule.name, rule] as const))("the SQL of the store holds: %s", (_name, rule) => {
   const { looked, violations } = rule.check(real);
   expect(looked).toBeGreaterThan(VERB_FILES_MIN);
   expect(violations).toEqual([]);

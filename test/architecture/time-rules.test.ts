@@ -5,7 +5,7 @@ import { TIME_RULES } from "./time-rules.ts";
 
 const real = await readFiles(join(import.meta.dir, "../.."), ["test"]);
 
-test.each(TIME_RULES.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
+test.each(TIME_RULES.map((rule) => [rule.name, rule] as const))("the tests hold: %s", (_name, rule) => {
   const { looked, violations } = rule.check(real);
   expect(looked).toBeGreaterThan(100);
   expect(violations).toEqual([]);

@@ -4,10 +4,11 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readFiles } from "./source.ts";
-import { coinedWords, namesDeclaredTwice, numberedTests, writtenOut } from "./word-rules.ts";
+import { coinedWords, namelessTests, namesDeclaredTwice, numberedTests, writtenOut } from "./word-rules.ts";
 
 const root = join(import.meta.dir, "../..");
 const sources = await readFiles(root, ["src"]);
+const tests = await readFiles(root, ["test"]);
 
 test("an exported name is declared in one file", () => {
   const { looked, violations } = namesDeclaredTwice(sources);
@@ -59,8 +60,29 @@ test("what is written out is noticed, but for a part of a time and the pages of 
   ]);
 });
 
-test("no test is named by its number in a list", async () => {
-  const { looked, violations } = numberedTests(await readFiles(root, ["test"]));
+test("a test outside a group has a name that says what its cases show", () => {
+  const { looked, violations } = namelessTests(tests);
+  expect(looked).toBeGreaterThan(1000);
+  expect(violations).toEqual([]);
+});
+
+test("a name of placeholders alone is noticed, but not in a group that says what it shows", () => {
+  const planted = new Map([
+    [
+      "test/a/a.test.ts",
+      'test.each([\n  ["a"],\n])("%s", () => {});\nfor (const x of []) test(`${x}: ${1}`, () => {});\n',
+    ],
+    ["test/a/b.test.ts", 'describe("a model", () => {\n  test.each([])("%s", () => {});\n});\n'],
+    ["test/a/c.test.ts", 'test.skipIf(no).each([])("a model of $kind", () => {});\n'],
+  ]);
+  expect(namelessTests(planted).violations.map((found) => found.split(": say")[0])).toEqual([
+    'test/a/a.test.ts:3: "%s"',
+    'test/a/a.test.ts:4: "${x}: ${1}"',
+  ]);
+});
+
+test("no test is named by its number in a list", () => {
+  const { looked, violations } = numberedTests(tests);
   expect(looked).toBeGreaterThan(1000);
   expect(violations).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // Rules about words: each exported name has one meaning, and coined words are refused (docs/glossary.md has the usual
 // terms).
 
+import { topLevelTests } from "./functions.ts";
 import type { Finding } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";
 
@@ -99,6 +100,24 @@ export function numberedTests(files: FileMap): Finding {
     for (const [, name = ""] of text.matchAll(TEST_NAME)) {
       looked += 1;
       if (RUNNING_NUMBER.test(name)) violations.push(`${path}: ${name}: name what the case shows`);
+    }
+  }
+  return { looked, violations };
+}
+
+/** What is put into a name: by Bun (`%s`, `$name`) or by a template. */
+const PLACEHOLDERS = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/g;
+
+/** Tests in no `describe` whose names say nothing but what is put into them: the list of failed tests shows no more. */
+export function namelessTests(files: FileMap): Finding {
+  let looked = 0;
+  const violations: string[] = [];
+  for (const [path, text] of files) {
+    if (!path.endsWith(".test.ts")) continue;
+    for (const { line, name } of topLevelTests(path, text)) {
+      looked += 1;
+      if (!/[a-z]{2}/i.test(name.replace(PLACEHOLDERS, "")))
+        violations.push(`${path}:${line}: "${name}": say what the cases show`);
     }
   }
   return { looked, violations };

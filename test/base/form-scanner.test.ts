@@ -125,7 +125,7 @@ test.each([
   ["multipart/form-data; boundary=", undefined],
   ["application/json", undefined],
   [`multipart/form-data; boundary=${"x".repeat(71)}`, undefined],
-])("%s", (type, boundary) => {
+])("the boundary that the content type %s names is found, or the type is refused", (type, boundary) => {
   if (boundary === undefined) expect(() => formBoundary(type)).toThrow(ApiError);
   else expect(formBoundary(type)).toBe(boundary);
 });

@@ -21,7 +21,7 @@ test.each<[string, JsonEdit[], string]>([
     [{ path: ["b", "e"], value: 3 }, { path: ["no", "where"] }, { path: ["a", 9] }],
     '{ "a" : [{"x": 1.0, "y":"\\u00e9,]"},12345678901234567890,[ ]],"b":{"c": {"d":1},"e":3}, "n": null }',
   ],
-])("%s", (_name, edits, expected) => {
+])("a text is edited at the paths of its members: %s", (_name, edits, expected) => {
   expect(editJson(TEXT, edits)).toBe(expected);
 });
 

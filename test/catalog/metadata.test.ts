@@ -18,7 +18,7 @@ test.each([
   [ANTHROPIC, "claude-opus-4-1", { maxOutputTokens: 32_000 }],
   ["https://generativelanguage.googleapis.com/v1beta", "models/gemini-2.5-pro", { contextLength: 1_048_576 }],
   ["https://openrouter.ai/api/v1", "openai/gpt-4.1", { maxOutputTokens: 32_768 }],
-])("%s %s", (baseUrl, model, want) => {
+])("public facts and prices of a model are found by its address and name: %s %s", (baseUrl, model, want) => {
   const facts = lookUp(baseUrl, model);
   expect(facts).toMatchObject(want);
   expect(facts?.prices?.output).toBeGreaterThan(facts?.prices?.input ?? Number.POSITIVE_INFINITY);

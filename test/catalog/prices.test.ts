@@ -43,7 +43,9 @@ test.each([
     30_020,
   ],
   ["nothing", { inputTokens: 0, outputTokens: 0 }, 0],
-])("%s", (_name, usage, want) => expect(costMicros(PRICES, usage)).toBe(want));
+])("the cost of a request follows from its usage: %s", (_name, usage, want) =>
+  expect(costMicros(PRICES, usage)).toBe(want),
+);
 
 const UNIT = { inputTokens: 0, outputTokens: 0 };
 test.each([
@@ -63,7 +65,9 @@ test.each([
   ["a request", { input: 0, perRequest: 0.002 }, UNIT, 2000],
   ["free images", { input: 0, perImage: 0 }, { ...UNIT, images: 2 }, 0],
   ["images that are counted in tokens", { input: 1 }, { inputTokens: 5, outputTokens: 0, images: 1 }, 5],
-])("%s", (_name, prices, usage, want) => expect(knownCostMicros(prices, usage)).toBe(want));
+])("what has a price of its own has a known cost: %s", (_name, prices, usage, want) =>
+  expect(knownCostMicros(prices, usage)).toBe(want),
+);
 
 test("prices take precedence over what the vendor bills", () => {
   const billing = { services: { priority: 2, flex: 0.5 }, perSearch: 0.01 };

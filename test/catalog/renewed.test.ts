@@ -78,7 +78,7 @@ const OWN = {
 test.each<[string, unknown, number]>([
   ["LiteLLM's list", LITELLM, 5],
   ["our own words", OWN, 2],
-])("%s", (_name, list, models) => {
+])("public data that was fetched anew extends the packed data, in both forms: %s", (_name, list, models) => {
   const renewed = readRenewed(JSON.stringify(list));
   expect(renewed.count).toBe(models);
   const lookUp = withRenewed(packed, renewed);

@@ -17,7 +17,7 @@ for (const { name, load } of COMMANDS) {
   else commands.push([name, loaded]);
 }
 
-test.each(commands)("%s", (name, command) => {
+test.each(commands)("the examples of a command are ones that it accepts, and are in its help: %s", (name, command) => {
   const examples = command.examples ?? [];
   expect(examples.length).toBeGreaterThan(0);
   for (const line of examples) {
@@ -74,7 +74,7 @@ test.each([
     "scrape needs URL [--format F]… [--full-page] [--timeout-ms N] [--out FILE] (see sallyport scrape --help)",
   ],
   [["scrpe"], 'unknown command "scrpe", did you mean scrape? (see sallyport --help)'],
-])("%j", async (argv, message) => {
+])("wrong arguments are answered with the command that helps: %j", async (argv, message) => {
   const io = new FakeTerminal();
   expect(await runCommandLine(argv, { version: "1", io })).toBe(2);
   expect(io.stderr).toBe(`sallyport: ${message}\n`);

@@ -56,13 +56,16 @@ function lastEvent({ path, headers, message }: ClientCall): Promise<unknown> {
   });
 }
 
-test.each(CLIENT_CALLS.map((call) => [call.client, call.use, call] as const))("%s: %s", async (_c, _u, call) => {
-  if (call.message !== undefined) {
-    expect(missing(call.answer, await lastEvent(call))).toEqual([]);
-    return;
-  }
-  const response = await send(call);
-  expect([call.path, response.status]).toEqual([call.path, 200]);
-  if (typeof call.answer === "string") expect(response.headers.get("content-type")).toStartWith(call.answer);
-  else expect(missing(call.answer, await response.json())).toEqual([]);
-});
+test.each(CLIENT_CALLS.map((call) => [call.client, call.use, call] as const))(
+  "a client program is answered in the form that it reads: %s: %s",
+  async (_c, _u, call) => {
+    if (call.message !== undefined) {
+      expect(missing(call.answer, await lastEvent(call))).toEqual([]);
+      return;
+    }
+    const response = await send(call);
+    expect([call.path, response.status]).toEqual([call.path, 200]);
+    if (typeof call.answer === "string") expect(response.headers.get("content-type")).toStartWith(call.answer);
+    else expect(missing(call.answer, await response.json())).toEqual([]);
+  },
+);

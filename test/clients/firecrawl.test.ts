@@ -111,7 +111,7 @@ test.each([
     "batchScrapeUrlsAndWatch",
     () => client.batchScrapeUrlsAndWatch(["", "a", "a/1", "b"].map((at) => `${site.url}/${at}`)),
   ],
-] as const)("%s", async (_name, start) => {
+] as const)("a job is watched to its end, with each document: %s", async (_name, start) => {
   const watcher = await start();
   const seen: { metadata?: { sourceURL?: string } }[] = [];
   watcher.addEventListener("document", ({ detail }) => void seen.push(detail));

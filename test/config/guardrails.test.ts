@@ -65,7 +65,7 @@ const WRONG: readonly (readonly [string, readonly unknown[], string])[] = [
   ["what cannot be found", [{ name: "a", check: { kind: "pii", find: ["shoe"] } }], "check.find[0]: expected one of"],
 ];
 
-test.each(WRONG)("%s", (_, guardrails, problem) => {
+test.each(WRONG)("a wrong guardrail is refused with its key: %s", (_, guardrails, problem) => {
   const dir = mkdtempSync(join(tmpdir(), "sallyport-guardrails-"));
   const file = join(dir, "a.yaml");
   writeFileSync(file, JSON.stringify({ guardrails }));

@@ -23,7 +23,7 @@ test.each<readonly [text: string, lines: Readonly<Record<string, number>>]>([
   ['{\n  "a": {\n    "b": [1,\n      { "c": 2 }]\n  },\n  "d": 1\n}', { a: 2, "a.b": 3, "a.b.1.c": 4, d: 6 }],
   ["a: &x\n  b: 1\nc: *x\n", { "a.b": 2, "c.b": 3 }],
   ["---\na: http://x:1/y\nb: 'it''s'\n", { a: 2, b: 3 }],
-])("%j", (text, lines) => {
+])("the line of each key is found: %j", (text, lines) => {
   const lineOf = linesOf(text);
   const found = Object.keys(lines).map((key) => [
     key,

@@ -192,7 +192,7 @@ test.each([
   ],
   ["a chat model's that does not say what it took", answered("oa", "m"), version("logprobs"), 2_000_000],
   ["a chat model of no known price", answered("own", "m"), version("logprobs"), 0],
-])("%s", (_, decision, of, micros) => {
+])("the cost of a decision follows from its price and tokens: %s", (_, decision, of, micros) => {
   expect(decisionCostMicros(decision, of, deps)).toBe(micros);
 });
 

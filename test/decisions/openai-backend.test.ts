@@ -274,7 +274,7 @@ test.each<[string, (list: ReturnType<typeof named>) => unknown[], number]>([
   ["a name twice", (list) => list.map((one) => ({ ...one, name: "a" })), 503],
   ["a name that was not asked", (list) => list.map((one, at) => (at === 1 ? { ...one, name: "z" } : one)), 503],
   ["a name missing among others", (list) => list.map((one, at) => (at === 1 ? { ...one, name: null } : one)), 503],
-])("%s", async (_name, change, expected) => {
+])("answers are matched to questions by name, or else refused: %s", async (_name, change, expected) => {
   upstream.answer = ({ questions }) => reply(change(named(questions)));
   expect((await ask(THREE)).status).toBe(expected);
 });
@@ -306,7 +306,7 @@ test.each([
     ],
     200,
   ],
-])("%s", async (_name, probabilities, expected) => {
+])("probabilities must be those of the options that were asked: %s", async (_name, probabilities, expected) => {
   upstream.answer = () => reply([{ type: "choice", name: "q", probabilities }]);
   expect((await ask({ q: { type: "choice", criteria: { a: null, b: null } } })).status).toBe(expected);
 });

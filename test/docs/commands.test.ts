@@ -99,7 +99,7 @@ const OTHER_FILES: Readonly<Record<string, (folder: string) => void>> = {
 };
 
 test.concurrent.each(SNIPPETS.map((one) => [nameOf(one), one] as const))(
-  "%s",
+  "a documented command runs as it stands: %s",
   async (name, snippet) => {
     const { folder, words } = made;
     const files = OTHER_FILES[name] === undefined ? folder : `${folder}-${Bun.hash(name)}`;

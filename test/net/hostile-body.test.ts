@@ -87,7 +87,7 @@ const ODD_HEADS: [name: string, wire: string[], body: string][] = [
     "hi",
   ],
 ];
-test.each(ODD_HEADS)("%s", async (_, wire, body) => {
+test.each(ODD_HEADS)("an odd answer is read as browsers read it: %s", async (_, wire, body) => {
   const send = async (socket: Socket) => {
     socket.setNoDelay(true);
     for (const piece of wire) await new Promise((sent) => socket.write(piece, () => setImmediate(sent)));

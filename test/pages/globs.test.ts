@@ -22,7 +22,7 @@ test.each<[string, string[], string[]]>([
   ["*://*.com/a", ["/a"], ["/b"]],
   ["/ü/*", ["/%C3%BC/a", "/ü/b"], ["/u/a"]],
   ["***", ["/a/b"], []],
-])("%s", (pattern, taken, refused) => {
+])("a pattern takes its addresses and no others: %s", (pattern, taken, refused) => {
   const test = compileGlob(pattern);
   for (const path of taken) expect([path, test?.(HOST + path)]).toEqual([path, true]);
   for (const path of refused) expect([path, test?.(HOST + path)]).toEqual([path, false]);

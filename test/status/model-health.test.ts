@@ -68,7 +68,7 @@ test.each<[string, World, string]>([
   ["what cannot chat is not probed", { probe: async () => false, kind: "embedding" }, "unknown"],
   ["its lists speak for it", { probe: async () => true, kind: "image", listed: { "a/x": false } }, "degraded"],
   ["traffic spares the probe", { probe: async () => false, outcomes: many(3, fine()) }, "healthy"],
-])("%s", async (_name, world, status) => {
+])("the health of a model follows from traffic, probes and lists: %s", async (_name, world, status) => {
   expect((await judged(world)).models[0]?.status as string).toBe(status);
 });
 

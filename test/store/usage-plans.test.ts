@@ -54,7 +54,7 @@ function plansOf(store: SqliteStore, texts: readonly string[]): string[] {
   return plans.flat().filter((detail) => /\busage\b|B-TREE/.test(detail));
 }
 
-test.each(QUERIES)("%s: %s", async (_name, plan, ask) => {
+test.each(QUERIES)("an index or the order of rows serves a query: %s: %s", async (_name, plan, ask) => {
   const { store, plans: read } = watched();
   await ask(usageStore(store));
   const plans = read();

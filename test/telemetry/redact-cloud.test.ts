@@ -8,6 +8,6 @@ test.each([
   ["a session's key", "ASIAIOSFODNN7EXAMPLE"],
   ["an access token", "ya29.a0Abc_DEF-ghi"],
   ["an access token of a machine", "ya29.c.b0Aaek_9x-Zz"],
-])("%s", (_name, secret) => {
+])("a credential of a cloud is redacted without being known: %s", (_name, secret) => {
   expect(makeRedactor([])(`refused ${secret}, as before`)).toBe(`refused ${REDACTED}, as before`);
 });

@@ -35,7 +35,7 @@ test.each<[string, ReturnType<typeof contextCounts>]>([
   ["the request exceeds the available context size (4096 tokens), try increasing it", { limit: 4096 }],
   ["Your input exceeds the context window of this model. Please adjust your input and try again.", {}],
   ["Please reduce the length of the messages or completion.", {}],
-])("%s", (message, counts) => {
+])("the sizes in a vendor's message are read: %s", (message, counts) => {
   expect(contextCounts({ message })).toEqual(counts);
 });
 

@@ -74,7 +74,7 @@ test("without any option", async () => {
   expect((await crawl({})).paths).toEqual(ALL);
 });
 
-test.each(OPTIONS)("%s", async (_name, option, paths) => {
+test.each(OPTIONS)("an option decides which pages a crawl reads: %s", async (_name, option, paths) => {
   expect(paths).not.toEqual(ALL);
   expect((await crawl(option)).paths).toEqual([...paths]);
 });

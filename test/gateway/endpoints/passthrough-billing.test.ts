@@ -38,7 +38,7 @@ test.each([
     { usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 2, trafficType: "ON_DEMAND_PRIORITY" } },
     { service: "priority" },
   ],
-])("%s", (_name, answer, more) => {
+])("a forwarded answer says what it is billed by: %s", (_name, answer, more) => {
   const reader = reportReader("application/json")!;
   reader.push(new TextEncoder().encode(JSON.stringify(answer)));
   expect(reader.end()?.usage).toEqual({ inputTokens: 10, outputTokens: 2, ...more });

@@ -58,7 +58,7 @@ const TEXTS: [string, string, number][] = [
 
 test.each(
   FORMATS.flatMap(([path, body]) => TEXTS.map(([name, text, least]) => ({ path, name, body: body(text), least }))),
-)("$path: $name", async ({ path, body, least }) => {
+)("a prompt beyond the model's context is refused before any call: $path: $name", async ({ path, body, least }) => {
   for (const model of DIALECTS) {
     for (const stream of [false, true]) {
       const response = await app.post(path, { ...body, model, stream });

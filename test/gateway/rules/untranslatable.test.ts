@@ -65,7 +65,7 @@ test.each([
   [asMessages, "mcp_servers", { mcp_servers: [{ type: "url", url: "https://mcp.example", name: "x" }] }],
   [asMessages, "container", { container: "container_1" }],
   [asMessages, "tool_choice", { tools: [execution], tool_choice: { type: "tool", name: "code_execution" } }],
-])("%j: %s", async ({ path, own, body }, param, more) => {
+])("what only its own protocol can say is refused for another: %j: %s", async ({ path, own, body }, param, more) => {
   const ownAnswer = await app.post(path, { ...body, ...more, model: own });
   expect(ownAnswer.status).toBe(200);
   expect(upstream.received[0]?.json).toMatchObject(more);

@@ -64,7 +64,7 @@ test.each<Row>([
   ],
   ["chat: for an hour", chatCompletions, of([text(hour)]), 2],
   ["chat: a long lifetime", chatCompletions, of([text()], { prompt_cache_options: { ttl: "12h" } }), 2],
-])("%s", (_name, format, body, factor) => {
+])("the reserved cost foresees how the prompt may be cached: %s", (_name, format, body, factor) => {
   const chat = format.decode(body as never, {} as never);
   const cost = (prices: typeof PRICES) =>
     worstCaseMicros(chat, { prices, largestContext: undefined, maxOutputTokens: 1 }, {});

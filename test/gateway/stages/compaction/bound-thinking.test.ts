@@ -34,44 +34,47 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-test.each(FORMAT_NAMES)("%s", async (format) => {
-  let refusals = 0;
-  let thoughts = 0;
-  const { seen, script } = tightUpstream({
-    window: WINDOW,
-    say: (received, turn) => {
-      const messages = messagesOf(received);
-      if (messages.some(hasThinking)) thoughts++;
-      const reasoning = { text: `thought ${turn}`, signature: `sig-${prefixOf(received, messages.length)}` };
-      return turn % 2 === 1
-        ? {
-            reasoning,
-            text: "I look.",
-            calls: [{ id: `call_${format.length}${turn}`, name: "look", args: { file: `f${turn}` } }],
-          }
-        : { reasoning, text: `answer ${turn}: ${"as was said ".repeat(8)}` };
-    },
-  });
-  upstream.answer((received) => {
-    const refusal = refusalOf(received);
-    if (refusal === undefined) return script(received);
-    refusals++;
-    return refusal;
-  });
-  const talker = new Talker(format);
-  const actions = new Set<string>();
-  for (let turn = 1; turn <= 120; turn++) {
-    talker.speak(`Go on with ${turn}.`, `line ${turn} `.repeat(60));
-    const more = { thread_id: `bound-${format}`, stream: turn % 3 === 0, ...THINKING[format] };
-    const answer = await app.post(PATHS[format], bodyOf(format, "m", talker.list, more));
-    const text = await answer.text();
-    expect([turn, answer.status, text]).toEqual([turn, 200, expect.any(String)]);
-    talker.hear(text);
-    actions.add(answer.headers.get("x-sallyport-compaction")?.split(";")[0] ?? "none");
-  }
-  expect(refusals).toBe(0);
-  expect(seen.refusals).toBe(0);
-  expect([...actions]).toContain("reused");
-  // Thinking continues after a compaction and is then bound to the shortened history.
-  expect(thoughts).toBeGreaterThan(60);
-});
+test.each(FORMAT_NAMES)(
+  "a shortened conversation keeps thinking that is bound to what precedes it: %s",
+  async (format) => {
+    let refusals = 0;
+    let thoughts = 0;
+    const { seen, script } = tightUpstream({
+      window: WINDOW,
+      say: (received, turn) => {
+        const messages = messagesOf(received);
+        if (messages.some(hasThinking)) thoughts++;
+        const reasoning = { text: `thought ${turn}`, signature: `sig-${prefixOf(received, messages.length)}` };
+        return turn % 2 === 1
+          ? {
+              reasoning,
+              text: "I look.",
+              calls: [{ id: `call_${format.length}${turn}`, name: "look", args: { file: `f${turn}` } }],
+            }
+          : { reasoning, text: `answer ${turn}: ${"as was said ".repeat(8)}` };
+      },
+    });
+    upstream.answer((received) => {
+      const refusal = refusalOf(received);
+      if (refusal === undefined) return script(received);
+      refusals++;
+      return refusal;
+    });
+    const talker = new Talker(format);
+    const actions = new Set<string>();
+    for (let turn = 1; turn <= 120; turn++) {
+      talker.speak(`Go on with ${turn}.`, `line ${turn} `.repeat(60));
+      const more = { thread_id: `bound-${format}`, stream: turn % 3 === 0, ...THINKING[format] };
+      const answer = await app.post(PATHS[format], bodyOf(format, "m", talker.list, more));
+      const text = await answer.text();
+      expect([turn, answer.status, text]).toEqual([turn, 200, expect.any(String)]);
+      talker.hear(text);
+      actions.add(answer.headers.get("x-sallyport-compaction")?.split(";")[0] ?? "none");
+    }
+    expect(refusals).toBe(0);
+    expect(seen.refusals).toBe(0);
+    expect([...actions]).toContain("reused");
+    // Thinking continues after a compaction and is then bound to the shortened history.
+    expect(thoughts).toBeGreaterThan(60);
+  },
+);

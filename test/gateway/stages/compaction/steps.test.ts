@@ -56,7 +56,7 @@ const table: [string, string, () => object][] = [
   ],
 ];
 
-test.each(table)("%s", async (_name, path, make) => {
+test.each(table)("compacting a large body blocks no step of the event loop: %s", async (_name, path, make) => {
   const body = JSON.stringify({ model: "m", store: false, ...make() });
   // What else the machine does makes a step longer, so a long one is measured again.
   let shortestMs = Number.POSITIVE_INFINITY;
