@@ -14,7 +14,10 @@ describe.skipIf(server === undefined)("the program on PostgreSQL", () => {
   beforeAll(async () => {
     database = await server!.database();
     app = await startTestApp({
-      config: { database: { url: database.url }, node: { name: "a" }, usage: { flush: "1ms" } },
+      config: {
+        ...{ database: { url: database.url }, node: { name: "a" }, usage: { flush: "1ms" } },
+        compat: { ollama: { anonymous: ["127.0.0.0/8"] } },
+      },
     });
   }, 60_000);
   afterAll(async () => {
@@ -39,6 +42,14 @@ describe.skipIf(server === undefined)("the program on PostgreSQL", () => {
       status: "ok",
       subsystems: { database: { status: "ok" }, nodes: { status: "ok", live: 1 } },
     });
+  });
+
+  test("the first clients without a key find one account together", async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${app.url}/api/tags`)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await app.flushLogs();
+    const owners = app.logs.filter(({ path }) => path === "/api/tags").map((line) => line["account_id"]);
+    expect(new Set(owners).size).toBe(1);
   });
 
   test("keeps responses and files for the next program", async () => {

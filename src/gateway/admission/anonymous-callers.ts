@@ -30,16 +30,17 @@ export function createAnonymousCallers({ accounts, keys, allowed, callerOf }: An
   };
   const account = async () => {
     const known = await accounts.findAccountByEmail(EMAIL);
-    // Somebody may have signed up with the address. Others must not ask on that account.
-    if (known !== undefined) return known.passwordHash === null ? known : undefined;
+    if (known !== undefined) return known;
     // The first account is that of the operator.
     if ((await accounts.countAccounts()) === 0) return undefined;
     const made = await accounts.createAccount({ username: NAME, email: EMAIL, tier: "free", emailVerified: true });
-    return "refused" in made ? undefined : made;
+    // Another request, here or on another node, may have made it at the same moment.
+    return "refused" in made ? accounts.findAccountByEmail(EMAIL) : made;
   };
   const find = async (): Promise<Caller | undefined> => {
     const owner = await account();
-    if (owner === undefined) return undefined;
+    // Somebody may have signed up with the address. Others must not ask on that account.
+    if (owner === undefined || owner.passwordHash !== null) return undefined;
     const key = await keys.houseKey(owner.id, NAME);
     const caller = await callerOf(key.id);
     // Nobody could delete what is stored.
