@@ -1,5 +1,7 @@
 // Where a request comes from, and the connection over which it came, if it is one over which many come. Only a WebSocket is.
 
+import type { Usage } from "../../chat/event.ts";
+
 /** Who asks: a client, a row of a client's batch, or the gateway itself (a summary, an extraction, a probe). */
 export const REQUEST_ORIGINS = ["client", "row", "inner"] as const;
 export type RequestOrigin = (typeof REQUEST_ORIGINS)[number];
@@ -26,6 +28,8 @@ export interface ClientConnection {
   asked(input: { readonly continued: string | undefined; readonly before: Items; readonly own: Items }): void;
   /** Holds the answer to the request. */
   hold(id: string, output: Items, isStored: boolean): void;
+  /** Takes what the answer has used, when it is over, even if it was stopped. */
+  spent(usage: Usage): void;
 }
 
 /** Absent until the first connection. */

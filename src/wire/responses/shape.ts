@@ -53,7 +53,7 @@ export class ResponseObject {
       incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
       model: this.#exchange.model,
       output,
-      usage: usage === undefined ? null : usageMembers(usage),
+      usage: usage === undefined ? null : usageOfResponse(usage),
     };
   }
 
@@ -63,7 +63,8 @@ export class ResponseObject {
   }
 }
 
-function usageMembers(usage: Usage): ResponsesItem {
+/** The usage as the response object states it. */
+export function usageOfResponse(usage: Usage): ResponsesItem {
   return {
     input_tokens: usage.inputTokens,
     input_tokens_details: {

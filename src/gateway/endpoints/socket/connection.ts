@@ -4,6 +4,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { prefixedId } from "../../../base/ids.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import { lone } from "../../../base/limit.ts";
+import type { Usage } from "../../../chat/event.ts";
 import { maybeExchangeOf } from "../../../http/exchange.ts";
 import { GOING_AWAY, type SocketSession } from "../../../http/web-socket.ts";
 import { inputItems } from "../../../wire/responses/references.ts";
@@ -45,6 +46,8 @@ interface Turn {
   /** The items up to the request and its own, as JSON; known once it was prepared. */
   input: readonly string[];
   isFailed: boolean;
+  /** What the answer has used; known when it is over. */
+  used?: Usage;
   /** Set when new input has stopped the answer. */
   isStopped: boolean;
 }
@@ -253,6 +256,9 @@ export class ResponsesConnection {
       },
       hold: (id, output, isStored) =>
         held.put(frame.streamId ?? "", id, { texts: [...turn.input, listText(output)], isStored }),
+      spent: (usage) => {
+        turn.used = usage;
+      },
     });
     return request;
   }
@@ -323,12 +329,13 @@ export class ResponsesConnection {
   #stop(turn: Turn, id: string, input: readonly unknown[]): void {
     const { frame, answer, abort } = turn;
     turn.isStopped = true;
-    const { frames, output } = answer.stopped();
+    // What it has used is known once it has stopped.
+    abort.abort(new Error("New input has stopped the answer."));
+    const { frames, output } = answer.stopped(turn.used);
     for (const one of frames) this.#send(frameOf(one, frame.streamId));
     this.#deps.held.put(frame.streamId ?? "", id, { texts: [...turn.input, listText(output)], isStored: false });
     const text = spliceMembers(frame.text, { previous_response_id: id, input });
     this.#lanes.addFirst(this.#job({ ...frame, isWarmUp: false, continued: id, text }));
-    abort.abort(new Error("New input has stopped the answer."));
   }
 
   /** Tells the client which results its waiting input needs, or returns the input. */

@@ -3,7 +3,9 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { entryOf, isRecord } from "../../../base/json-object.ts";
+import type { Usage } from "../../../chat/event.ts";
 import { inputItems } from "../../../wire/responses/references.ts";
+import { usageOfResponse } from "../../../wire/responses/shape.ts";
 import { type AnswerFrame, recordIn } from "./answer-frames.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -88,7 +90,7 @@ export class RunningAnswer {
   }
 
   /** The events that end the answer here, and its items. Unfinished text is kept; what else is unfinished is left out. */
-  stopped(): { readonly frames: readonly Fields[]; readonly output: readonly Fields[] } {
+  stopped(used: Usage | undefined): { readonly frames: readonly Fields[]; readonly output: readonly Fields[] } {
     const frames: Fields[] = [];
     let sequence = this.nextSequence;
     const add = (type: string, fields: Fields) => void frames.push({ type, sequence_number: sequence++, ...fields });
@@ -107,7 +109,8 @@ export class RunningAnswer {
     }
     const response = {
       ...(this.#created === undefined ? {} : responseIn(this.#created)),
-      ...{ status: "incomplete", incomplete_details: { reason: "steered" }, output, usage: null },
+      ...{ status: "incomplete", incomplete_details: { reason: "steered" }, output },
+      usage: used === undefined ? null : usageOfResponse(used),
     };
     add("response.incomplete", { response });
     return { frames, output };

@@ -43,6 +43,10 @@ function runOf(deps: HistoryStageDeps): StageRun {
       return found.change;
     },
     complete: (answer) => (keep === undefined ? undefined : stored(deps, keep, answer)),
+    settle({ turn, rounds }) {
+      const usage = rounds.at(-1)?.usage;
+      if (usage !== undefined) turn.connection?.spent(usage);
+    },
   };
 }
 

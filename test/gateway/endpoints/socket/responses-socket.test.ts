@@ -2,7 +2,7 @@
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { startTestApp, type TestApp } from "../../../support/app.ts";
-import { type Received, sse, startUpstream } from "../../../support/upstream.ts";
+import { HANG, type Received, sse, startUpstream } from "../../../support/upstream.ts";
 import { chatStream, connect } from "./fixture.ts";
 
 type Json = Record<string, unknown>;
@@ -60,6 +60,12 @@ function nativeStream(): Response {
   );
 }
 
+/** The first frames of an answer, whose end does not come. */
+async function unfinished(whole: Response): Promise<Response> {
+  const frames = (await whole.text()).split(/(?<=\n\n)/);
+  return sse([...frames.slice(0, frames.findIndex((frame) => frame.includes("Hi Ada")) + 1), HANG]);
+}
+
 const responseOf = (event: Json) => event["response"] as Json & { id: string; output: Json[] };
 const inputOf = (received: Received | undefined) =>
   (received?.json?.["input"] ?? received?.json?.["messages"]) as Json[];
@@ -111,6 +117,27 @@ for (const model of ["translated", "lossless"]) {
     await socket.ask({ model, store: false, previous_response_id: id, input: "Who am I?" });
     expect(JSON.stringify(inputOf(upstream.received.at(-1)))).toContain("I am Ada");
     expect(upstream.received.at(-1)?.json).not.toHaveProperty("generate");
+    socket.close();
+  });
+
+  test(`${model}: an answer that new input stops tells what it has used, as its row does`, async () => {
+    const begin = (text: string) => (model === "translated" ? chatStream(text) : nativeStream());
+    upstream.answer(() => unfinished(begin("Hi Ada")));
+    const socket = connect(app);
+    const begun = socket.when(({ type }) => type === "response.output_text.delta");
+    socket.send({ type: "response.create", model, input: "Count." });
+    await begun;
+    const { id } = responseOf(socket.events.find(({ type }) => type === "response.created") as Json);
+    upstream.answer(() => begin("Done"));
+    const stopped = socket.when(({ type }) => type === "response.incomplete");
+    const end = socket.when(({ type }) => type === "response.completed");
+    socket.send({ type: "response.steer", previous_response_id: id, input: "Faster" });
+    const { usage } = responseOf(await stopped);
+    await end;
+    await app.flushLogs();
+    const line = app.logs.findLast((one) => one["client_gone"] === true);
+    expect(usage).toMatchObject({ input_tokens: line?.["input_tokens"], output_tokens: line?.["output_tokens"] });
+    expect(line).toMatchObject({ output_tokens: 2 });
     socket.close();
   });
 }

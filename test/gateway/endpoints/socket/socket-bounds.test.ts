@@ -88,7 +88,10 @@ test("new input stops a running answer, and its successor continues from what wa
   ]);
   expect(socket.events.find(isType("response.incomplete"))).toMatchObject({
     stream_id: "a",
-    response: { id, incomplete_details: { reason: "steered" }, output: [{ content: [{ text: "One two" }] }] },
+    response: {
+      ...{ id, incomplete_details: { reason: "steered" }, output: [{ content: [{ text: "One two" }] }] },
+      usage: { input_tokens: expect.any(Number), output_tokens: 2 },
+    },
   });
   const sent = JSON.stringify(chat.received.at(-1)?.json);
   expect(["Count.", "One two", "Faster"].map((text) => sent.includes(text))).toEqual([true, true, true]);
