@@ -41,6 +41,8 @@ export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
 
 /** By how much a message may exceed the limit of a body before its connection is closed. */
 const LONGER_BYTES = 1024 * 1024;
+/** A body takes four times its length while it is answered; a message that has not fully arrived takes its length alone. */
+const UNFINISHED_TIMES = 4;
 
 /** Adds the services on which all others depend. */
 export async function addFoundation({ lifecycle, live, log, clock: ownClock = systemClock }: FoundationDeps) {
@@ -56,8 +58,11 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   const { host, port, reusePort, maxBodyBytes } = config().server;
   const listener = createListener({
     ...{ host, port, reusePort },
-    // A request over a WebSocket may be as long as one over HTTP. Slightly longer ones still get an answer that says so.
-    messageBytesMax: maxBodyBytes + LONGER_BYTES,
+    messages: {
+      // A request over a WebSocket may be as long as one over HTTP. Slightly longer ones still get an answer that says so.
+      one: maxBodyBytes + LONGER_BYTES,
+      all: () => UNFINISHED_TIMES * config().server.bodyBudgetBytes,
+    },
     certificate: () => certificateOf(config().server.tls),
   });
   // Like the database's lock, this comes first: no work starts before both are known to belong to this program.

@@ -1,7 +1,9 @@
 // Listens for connections, and stops gracefully: new connections are refused, while open requests and streams may finish until
 // the drain timeout.
 
+import { ApiError } from "../base/errors.ts";
 import type { Certificate } from "./certificate.ts";
+import { createMessageShare, type MessageLimits } from "./message-share.ts";
 import { GOING_AWAY, type SocketPlan, socketPlanOf, wantsSocket } from "./web-socket.ts";
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -59,8 +61,8 @@ interface ListenerOptions {
   readonly idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
   readonly proxyIdleSeconds?: number;
-  /** The longest message of a client over a WebSocket, in bytes. A connection with a longer one is closed. */
-  readonly messageBytesMax?: number;
+  /** How long the messages of clients over WebSockets may be. */
+  readonly messages?: MessageLimits;
   /** Reads the certificate; undefined for plain HTTP. */
   readonly certificate?: () => Certificate | undefined;
 }
@@ -68,7 +70,7 @@ interface ListenerOptions {
 /** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
 export function createListener(options: ListenerOptions): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
-  const sockets = createSockets(options.messageBytesMax ?? MESSAGE_BYTES_MAX);
+  const sockets = createSockets(options.messages, () => open.limitMessages());
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
@@ -127,7 +129,9 @@ function createPort(options: ListenerOptions, fetch: Fetch, sockets: ReturnType<
     return current;
   };
   const openAt = (port: number, own: Certificate | undefined) => {
-    current = bind({ hostname, port, reusePort, ...(own === undefined ? {} : { tls: own }) }, fetch, sockets);
+    current = Bun.serve(
+      served({ hostname, port, reusePort, ...(own === undefined ? {} : { tls: own }) }, fetch, sockets),
+    );
     tls = own;
   };
   const port = () => server().port ?? options.port;
@@ -136,6 +140,11 @@ function createPort(options: ListenerOptions, fetch: Fetch, sockets: ReturnType<
     port,
     /** Those that may have requests. */
     servers: () => (current === undefined ? [] : [current, ...former]),
+    /** Gives the sockets the limit of messages that holds now. It holds for those that are open too. */
+    limitMessages() {
+      if (current === undefined) return;
+      for (const one of [current, ...former]) one.reload(served({ hostname, port: port(), reusePort }, fetch, sockets));
+    },
     isSecure: () => tls !== undefined,
     open: () => openAt(options.port, certificate()),
     renew() {
@@ -164,16 +173,15 @@ interface SocketData {
   readonly fetch: Fetch;
 }
 
-/** The default of `messageBytesMax`. */
-const MESSAGE_BYTES_MAX = 64 * 1024;
 /** If a client leaves this many bytes unread, its connection is closed. */
 const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 /** A client that does not answer pings for this long is gone. */
 const SOCKET_IDLE_SECONDS = 120;
 
-/** Creates the set of open sockets. */
-function createSockets(messageBytesMax: number) {
+/** Creates the set of open sockets. `limited`: called when the limit of messages has changed. */
+function createSockets(messages: MessageLimits | undefined, limited: () => void) {
   const open = new Set<Bun.ServerWebSocket<SocketData>>();
+  const share = createMessageShare(messages);
   /** Requests that have no connection of their own, or have it no more, with the address of the client if it is known. */
   const carried = new WeakMap<Request, string | undefined>();
   let isLeaving = false;
@@ -195,6 +203,11 @@ function createSockets(messageBytesMax: number) {
       const response = await answer;
       const plan = socketPlanOf(request);
       if (plan === undefined) return response;
+      if (share.isFull(open.size)) {
+        plan.ended();
+        const error = new ApiError("server_busy", "Too many WebSockets are open. Try again shortly.");
+        return Response.json({ error: error.body() }, { status: error.status, headers: { "retry-after": "5" } });
+      }
       const headers = new Headers({ "x-request-id": response.headers.get("x-request-id") ?? "" });
       if (plan.protocol !== undefined) headers.set("sec-websocket-protocol", plan.protocol);
       carried.set(request, server.requestIP(request)?.address);
@@ -203,13 +216,16 @@ function createSockets(messageBytesMax: number) {
       return new Response("The upgrade is not possible.", { status: 400 });
     },
     handlers: {
-      maxPayloadLength: messageBytesMax,
+      get maxPayloadLength() {
+        return share.bytes();
+      },
       backpressureLimit: BUFFERED_BYTES_MAX,
       closeOnBackpressureLimit: true,
       idleTimeout: SOCKET_IDLE_SECONDS,
       open(socket: Bun.ServerWebSocket<SocketData>) {
         const { plan, closed, fetch } = socket.data;
         open.add(socket);
+        if (share.changes(open.size)) limited();
         plan.opened({
           send: (text) => void socket.send(text),
           close: (code, reason) => socket.close(code, reason),
@@ -229,6 +245,7 @@ function createSockets(messageBytesMax: number) {
       drain: ({ data: { plan } }: Bun.ServerWebSocket<SocketData>) => plan.drained?.(),
       close(socket: Bun.ServerWebSocket<SocketData>) {
         open.delete(socket);
+        if (share.changes(open.size)) limited();
         socket.data.closed.abort(new Error("The connection has ended."));
         socket.data.plan.ended();
       },
@@ -247,8 +264,8 @@ interface Place {
   readonly tls?: Certificate;
 }
 
-function bind(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
-  return Bun.serve<SocketData>({
+function served(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSockets>) {
+  return {
     // Outside of its development mode, Bun shares the port by default, which only the operator may decide.
     ...place,
     // The default would close quiet streams after 10 s. While a request runs, the program's own deadlines and keepalives apply
@@ -256,12 +273,12 @@ function bind(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSocke
     idleTimeout: 0,
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
-    fetch: (request, server) => {
+    fetch: (request: Request, server: Bun.Server<SocketData>) => {
       const answer = fetch(request);
       return request.method === "GET" && wantsSocket(request) ? sockets.answer(answer, request, server, fetch) : answer;
     },
-    websocket: sockets.handlers,
-  });
+    websocket: { ...sockets.handlers },
+  };
 }
 
 /** A URL that a person on this machine can open. The host that stands for all interfaces cannot be opened. */

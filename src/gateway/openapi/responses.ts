@@ -244,7 +244,8 @@ const SOCKET: NamelessText = {
     "requests of one lane are answered one after another, up to 16 at a time of at most 32 lanes. The newest answer of each lane " +
     "can be continued from by `previous_response_id`, even with `store: false`. `generate: false` only holds the content for what " +
     "follows. `response.steer` gives a running answer new input: it is stopped, and its successor continues with the input. A " +
-    "connection lasts 60 minutes. Without an upgrade the answer is 426.",
+    "connection lasts 60 minutes. While many connections are open, a message may be shorter than a body of a POST: a longer one closes " +
+    "its connection with 1009. Without an upgrade the answer is 426.",
   answer: { status: 101, description: "The connection is a WebSocket." },
   errors: ["upgrade_required", "missing_api_key", "invalid_api_key", "server_busy"],
 };
