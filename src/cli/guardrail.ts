@@ -124,6 +124,9 @@ async function toolsOf(
         },
         costMicros: (decision, version) => decisionCostMicros(decision, version, prices),
         clock: systemClock,
+        // Nobody's budget is asked.
+        budgets: { reserve: () => Promise.reject(new Error("there are no budgets here")) },
+        worstCaseMicros: () => Promise.resolve(0),
       }),
   };
 }

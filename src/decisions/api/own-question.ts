@@ -2,9 +2,12 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
+import { CallerRefused } from "../../gateway/stages/guardrails/tools.ts";
+import type { Reservation } from "../../shared-state/reservations.ts";
 import { NonsenseAnswer } from "../backends/backend.ts";
 import type { Priors } from "../backends/prior.ts";
-import { readDecisionRequest } from "../questions.ts";
+import type { DecisionVersion } from "../models/versions.ts";
+import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { decide, decisionRefusal, routeOf } from "./decide.ts";
 import type { DecisionRoutesDeps } from "./routes.ts";
 
@@ -16,7 +19,9 @@ export interface OwnQuestion {
   readonly question: Readonly<Record<string, unknown>>;
   readonly state: string;
   readonly request: {
-    readonly caller: Pick<Caller, "accountId" | "keyId">;
+    readonly caller: Pick<Caller, "accountId" | "keyId" | "budgets">;
+    /** What it has reserved in its caller's budgets; the question is paid beside it. */
+    readonly reservation?: Reservation | undefined;
     readonly requestId: string;
     readonly endpoint: string;
   };
@@ -27,20 +32,53 @@ export interface OwnQuestion {
 export type OwnQuestionDeps = Pick<
   DecisionRoutesDeps,
   "models" | "upstream" | "timeoutMs" | "answered" | "answeredNonsense" | "record" | "costMicros" | "clock"
-> & { readonly priors: Priors | undefined };
+> &
+  Pick<DecisionRoutesDeps, "budgets" | "worstCaseMicros"> & { readonly priors: Priors | undefined };
+
+interface Question {
+  readonly asked: DecisionRequest;
+  readonly version: DecisionVersion;
+}
 
 const KEY = "asked";
 
-/** The probability of yes. Throws if there is no answer. */
-export async function answerOwnQuestion(
-  { model, question, state, request, signal }: OwnQuestion,
-  deps: OwnQuestionDeps,
-): Promise<number> {
+/** The probability of yes. Throws `CallerRefused` if a budget of the caller does not admit it, and if there is no answer. */
+export async function answerOwnQuestion(own: OwnQuestion, deps: OwnQuestionDeps): Promise<number> {
+  const { model, question, state } = own;
   const asked = readDecisionRequest({ model, state, questions: { [KEY]: { type: "noul", ...question } } });
   const { versions, aliases } = await deps.models.current();
   const version = versions.get(model) ?? versions.get(aliases.get(model) ?? "");
   if (version === undefined)
     throw new ApiError("model_not_found", `There is no decision model ${JSON.stringify(model)}.`);
+  const hold = await reserved(own, { asked, version }, deps);
+  try {
+    return await answered(own, { asked, version }, deps);
+  } finally {
+    // What it cost is recorded by then.
+    hold?.release();
+  }
+}
+
+/** Reserves the most that a question may cost beside its request: requests that run at the same time may each ask one. */
+async function reserved(
+  { request: { caller, reservation } }: OwnQuestion,
+  { asked, version }: Question,
+  deps: OwnQuestionDeps,
+): Promise<Reservation | undefined> {
+  if (caller.budgets === undefined) return undefined;
+  const micros = await deps.worstCaseMicros(asked, version);
+  try {
+    return await deps.budgets.reserve(caller.budgets, { atEnd: () => undefined }, micros, reservation);
+  } catch (error) {
+    throw error instanceof ApiError ? new CallerRefused(error) : error;
+  }
+}
+
+async function answered(
+  { request, signal }: OwnQuestion,
+  { asked, version }: Question,
+  deps: OwnQuestionDeps,
+): Promise<number> {
   const startedMs = performance.now();
   const upstream = deps.upstream(version, {
     signal,

@@ -1,13 +1,14 @@
 // What the guardrails do to one request and its answer: they share its placeholders, and their counts.
 
 import { ApiError } from "../../../base/errors.ts";
+import type { Reservation } from "../../../shared-state/reservations.ts";
 import type { Guardrail } from "./guardrail.ts";
 import { JsonFlow, notingJson } from "./json-flow.ts";
 import { type PassingText, Steps, verdictOf } from "./judging.ts";
 import { Placeholders } from "./placeholders.ts";
 import { Scan, scanned, type TextFlow } from "./scan.ts";
 import { mapTexts, type TextMap } from "./texts.ts";
-import type { GuardedRequest, GuardSide } from "./tools.ts";
+import { CallerRefused, type GuardedRequest, type GuardSide } from "./tools.ts";
 
 /** A guardrail refused a text, or could not look through it. */
 export class Denied extends Error {
@@ -36,7 +37,7 @@ interface Count {
 /** The guardrails of one request. */
 export class GuardSession {
   readonly #guardrails: readonly Guardrail[];
-  readonly #request: GuardedRequest;
+  #request: GuardedRequest;
   readonly #placeholders: Placeholders;
   readonly #counts = new Map<string, Count>();
   /** What a text of the request became: the history is the same in all its forms. */
@@ -65,6 +66,11 @@ export class GuardSession {
       };
       return mapTexts(value, map) as T;
     });
+  }
+
+  /** Takes what the request has reserved in its caller's budgets: decisions are paid beside it. */
+  paidBeside(reservation: Reservation | undefined): void {
+    if (reservation !== undefined) this.#request = { ...this.#request, reservation };
   }
 
   /** Whether `learn` must be awaited before `input`. */
@@ -260,6 +266,7 @@ export class GuardSession {
       verdict = await verdictOf(guardrail, { ...asked, request: this.#request });
     } catch (error) {
       signal?.throwIfAborted();
+      if (error instanceof CallerRefused) throw error.told;
       this.failed(guardrail, error);
       return;
     }

@@ -1,6 +1,8 @@
 // What checks need that ask others, and what they learn of a request.
 
+import type { ApiError } from "../../../base/errors.ts";
 import type { GuardedFetch } from "../../../net/fetch.ts";
+import type { Reservation } from "../../../shared-state/reservations.ts";
 import type { Caller } from "../../admission/caller.ts";
 
 /** Where a text is on its way. */
@@ -8,10 +10,23 @@ export type GuardSide = "input" | "output";
 
 /** Who asks which model, and by which request. */
 export interface GuardedRequest {
-  readonly caller: Pick<Caller, "name" | "accountId" | "keyId"> & { readonly account: Pick<Caller["account"], "tier"> };
+  readonly caller: Pick<Caller, "name" | "accountId" | "keyId" | "budgets"> & {
+    readonly account: Pick<Caller["account"], "tier">;
+  };
   readonly model: string;
   readonly requestId: string;
   readonly endpoint: string;
+  /** What it has reserved in its caller's budgets, if that is known already. */
+  readonly reservation?: Reservation | undefined;
+}
+
+/** The caller may not pay for a check. It is no failure of the check, so that no guardrail lets the request pass for it. */
+export class CallerRefused extends Error {
+  readonly told: ApiError;
+  constructor(told: ApiError) {
+    super(told.message, { cause: told });
+    this.told = told;
+  }
 }
 
 /** A question to a decision model. */
