@@ -5,7 +5,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { EditedContext } from "../../chat/context-edits.ts";
-import type { ChatEvent, FinishReason, Usage } from "../../chat/event.ts";
+import type { ChatEvent, FinishEvent, FinishReason, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { CallTransport, Exchange } from "../../http/exchange.ts";
@@ -48,6 +48,8 @@ export interface ClientRequest extends RequestSource {
   readonly body: BodyMembers;
   /** A header of the request; null if it has none of this name. */
   header(name: string): string | null;
+  /** Aborts when the client leaves. */
+  leaving(): AbortSignal;
   /** The options with which the format read the body. */
   readonly options: DecodeOptions;
   /** The routing options of the request, unless its provider reads them itself. */
@@ -85,6 +87,8 @@ export interface ChatTurn extends ClientRequest {
   readonly transport?: CallTransport | undefined;
   /** The reservation of the request in the caller's budgets, until the exchange ends. */
   readonly reservation?: Reservation | undefined;
+  /** The names of the functions whose calls the gateway answers itself, after which another round follows. */
+  readonly ownTools?: ReadonlySet<string> | undefined;
   /** The number of the round, if it is not the first one. */
   readonly round?: number;
   /** Whether a stage hears the events of the answer, so that it cannot be relayed. */
@@ -173,7 +177,15 @@ export interface Hearing {
   /** Returns what goes on to the client: nothing to hold the event back, several to let go what was held. */
   hear(event: ChatEvent): readonly ChatEvent[] | AnswerStop;
   /** Called before the finish of a complete answer: returns what was held for a check of the whole text. */
-  release?(): AtOnce<readonly ChatEvent[] | AnswerStop>;
+  release?(end: AnswerEnd): AtOnce<readonly ChatEvent[] | AnswerStop>;
+}
+
+/** The end of an answer, or of a round of it. */
+export interface AnswerEnd {
+  /** Its last finish. */
+  readonly finish: FinishEvent | undefined;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
 }
 
 /** One whole round of an answer, as the stages below left it. */

@@ -57,6 +57,7 @@ export function turnOf(
     text,
     body,
     header: (name) => request.headers.get(name),
+    leaving: () => request.signal,
     options,
     routing,
     traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,

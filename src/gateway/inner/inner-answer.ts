@@ -32,8 +32,8 @@ export async function innerAnswer(
   { of, deadline: { signal: given, remainingMs }, isCall, own }: InnerOptions,
 ): Promise<{ events: readonly ChatEvent[]; usage: Usage }> {
   const deps: WholeDeps = { ...calls, sealed: () => undefined };
-  const { turn, end } = innerTurn(asked, of, deps.clock);
   const { signal, ended } = stopOf(given);
+  const { turn, end } = innerTurn(asked, of, { clock: deps.clock, signal });
   const deadline = { signal, remainingMs };
   const as = { status: 200, errorCode: null, ...(isCall === undefined ? {} : { isCall }) };
   try {

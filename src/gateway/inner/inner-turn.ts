@@ -2,6 +2,7 @@
 // for a provider like a client's request.
 
 import { prefixedId } from "../../base/ids.ts";
+import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
@@ -59,7 +60,7 @@ const NEUTRAL: WireFormat = {
 export function innerTurn(
   { model, routes, chat }: { model: CatalogModel; routes: readonly ModelRoute[]; chat: ChatRequest },
   { caller, requestId, endpoint, reservation }: InnerRequestOf,
-  clock: { now(): number },
+  { clock, signal }: { clock: { now(): number }; signal: StopSignal },
 ): InnerTurn {
   const ends: (() => void)[] = [];
   const nowSeconds = () => Math.floor(clock.now() / 1000);
@@ -82,6 +83,7 @@ export function innerTurn(
     exchange,
     caller: caller as Caller,
     header: () => null,
+    leaving: () => platformSignal(signal),
     format: NEUTRAL,
     text: JSON.stringify(chat),
     body: {},

@@ -57,7 +57,7 @@ export class AnswerFilter {
     const stopped = this.#places.findLastIndex(({ layer }) => layer.isStopped);
     for (let on = Math.max(stopped, 0); on < this.#places.length; on++) {
       const { at, run, layer } = this.#places[on]!;
-      send(this.#above(on, await layer.release()));
+      send(this.#above(on, await layer.release(signal)));
       if (run.next !== undefined && !layer.isStopped && this.stoppedBy === undefined) {
         const emit: BetweenRounds["emit"] = (event) => send(this.#above(on, layer.emit(event)));
         const change = await run.next(turn, layer.round(facts), { signal, emit });

@@ -58,11 +58,11 @@ export class Layer {
   }
 
   /** What was held for a check of the whole answer. */
-  async release(): Promise<ChatEvent[]> {
+  async release(signal: AbortSignal): Promise<ChatEvent[]> {
     const out: ChatEvent[] = [];
     const { release } = this.#hearing;
     if (this.isStopped || release === undefined) return out;
-    this.#let(await release.call(this.#hearing), out);
+    this.#let(await release.call(this.#hearing, { finish: this.#finishes.at(-1), signal }), out);
     return out;
   }
 

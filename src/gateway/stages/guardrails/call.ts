@@ -1,6 +1,7 @@
 // The guardrails of a request that is no chat: its texts on their way out, and those of the answer.
 
 import type { Exchange } from "../../../http/exchange.ts";
+import { clientGone } from "../../calls/request-deadline.ts";
 import type { Guards } from "./deps.ts";
 import type { Guardrail } from "./guardrail.ts";
 import type { PassingText } from "./judging.ts";
@@ -35,7 +36,7 @@ export class GuardedCall {
       const made = session.input(value);
       if (session.asksBeside) await session.beside(made, signal);
       return made;
-    });
+    }, signal);
   }
 
   /** Refuses a text that has something to mask where nothing can be put in its place. */
@@ -72,7 +73,7 @@ export class GuardedCall {
         return session.restored(text, isJson);
       };
       return texts.length === 0 ? value : (mapTexts(value, { ...others, text: next, json: next }) as T);
-    });
+    }, signal);
   }
 
   /** Notes that an answer cannot be read. Throws `ApiError` unless all that look through answers let it pass. */
@@ -84,10 +85,11 @@ export class GuardedCall {
     });
   }
 
-  async #told<T>(work: () => Promise<T>): Promise<T> {
+  async #told<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await work();
     } catch (error) {
+      if (signal?.aborted === true) throw clientGone();
       throw error instanceof Denied ? this.#refused(error) : error;
     } finally {
       this.#tell();
