@@ -118,6 +118,7 @@ class ToolsRun implements StageRun {
         extra: choice !== undefined && named === undefined ? { ...rest, tool_choice: choice } : rest,
       },
       members: undefined,
+      ownTools: this.#ownTools(this.#deps.toolSettings().maxRounds <= 1),
     };
   }
 
@@ -155,7 +156,14 @@ class ToolsRun implements StageRun {
       { role: "assistant", content },
       { role: "tool", content: results },
     ];
-    return { why: WHY, chat: { ...this.#nextChat(chat, round.index + 2 >= maxRounds), messages }, members: undefined };
+    const isLast = round.index + 2 >= maxRounds;
+    const asked = { ...this.#nextChat(chat, isLast), messages };
+    return { why: WHY, chat: asked, members: undefined, ownTools: this.#ownTools(isLast) };
+  }
+
+  /** The functions whose calls are run. Those of the last round are not. */
+  #ownTools(isLast: boolean): ReadonlySet<string> | undefined {
+    return isLast ? undefined : new Set(this.#state.wishes.keys());
   }
 
   /** Counts a use; the code of the failure if there was one too many. */

@@ -26,6 +26,8 @@ interface Block {
 interface AnswerOptions {
   /** Whether the answer is a stream with one choice: nothing more of it is of use once it was denied. */
   readonly stopsAtDenial: boolean;
+  /** The functions that the gateway runs. What it asks of others has no values of the client. */
+  readonly ownTools: ReadonlySet<string> | undefined;
   /** Called at the end of each choice, and when one is denied. */
   ended(): void;
   /** The error with which a denied answer fails; absent: it ends before what was denied, and the client sees why. */
@@ -118,7 +120,9 @@ class GuardedAnswer {
     // Text that a signature may be bound to goes to the client as it came: it comes back, and must still fit.
     const isOwn =
       start.type === "reasoning-start" && (delta as { summaryIndex?: number } | undefined)?.summaryIndex === undefined;
-    return this.#session.output({ restores: !isOwn, isJson: start.type === "tool-start" && start.kind === "function" });
+    const isCall = start.type === "tool-start";
+    const leaves = isCall && this.#options.ownTools?.has(start.name) === true;
+    return this.#session.output({ restores: !isOwn && !leaves, isJson: isCall && start.kind === "function" });
   }
 
   #continue(delta: Delta): readonly ChatEvent[] {

@@ -1,13 +1,15 @@
 // An answer that is judged as a whole: all of it is held until then.
 
 import type { ChatEvent } from "../../../chat/event.ts";
-import type { Hearing } from "../../centre/stage.ts";
+import type { AnswerEnd, Hearing } from "../../centre/stage.ts";
 import { type Delta, denialOf, partOf, withoutSeals, withText } from "./answer-events.ts";
 import type { PassingText } from "./judging.ts";
 import { Denied, type GuardSession } from "./session.ts";
 import { mapTexts } from "./texts.ts";
 
 interface HeldOptions {
+  /** The functions that the gateway runs. What it asks of others has no values of the client. */
+  readonly ownTools: ReadonlySet<string> | undefined;
   /** Called at the end of each choice. */
   ended(): void;
   /** The error with which a denied answer fails; absent: it ends without what was held. */
@@ -15,7 +17,7 @@ interface HeldOptions {
 }
 
 /** Creates what takes the events of an answer. */
-export function heldAnswer(session: GuardSession, { ended, refused }: HeldOptions): Hearing {
+export function heldAnswer(session: GuardSession, { ownTools, ended, refused }: HeldOptions): Hearing {
   const held: ChatEvent[] = [];
   let isDenied = false;
   return {
@@ -26,9 +28,9 @@ export function heldAnswer(session: GuardSession, { ended, refused }: HeldOption
       held.push(event);
       return [];
     },
-    async release() {
+    async release(end) {
       try {
-        return await new HeldAnswer(session, held).released();
+        return await new HeldAnswer(session, held, { ...end, ownTools }).released();
       } catch (error) {
         if (!(error instanceof Denied)) throw error;
         if (refused !== undefined) throw refused(error);
@@ -46,8 +48,12 @@ interface Said {
   readonly deltas: readonly [Delta, ...Delta[]];
 }
 
+/** How an answer ended, and which calls of it are the gateway's. */
+interface HeldEnd extends AnswerEnd, Pick<HeldOptions, "ownTools"> {}
+
 class HeldAnswer {
   readonly #session: GuardSession;
+  readonly #end: HeldEnd;
   readonly #events: readonly ChatEvent[];
   readonly #passing: PassingText[] = [];
   /** By the first delta of each text. */
@@ -56,24 +62,29 @@ class HeldAnswer {
   readonly #within = new Map<ChatEvent, PassingText[]>();
   /** The blocks of reasoning whose text is another one. */
   readonly #changed = new Set<string>();
+  /** The calls that the gateway runs. */
+  readonly #own = new Set<string>();
 
-  constructor(session: GuardSession, events: readonly ChatEvent[]) {
+  constructor(session: GuardSession, events: readonly ChatEvent[], end: HeldEnd) {
     this.#session = session;
     this.#events = events;
+    this.#end = end;
     this.#collect();
   }
 
   /** The events with their texts as the guardrails let them pass. Throws `Denied`. */
   async released(): Promise<readonly ChatEvent[]> {
-    await this.#session.pass("output", this.#passing);
+    await this.#session.pass("output", this.#passing, this.#end.signal);
     return this.#events.flatMap((event) => this.#rewritten(event));
   }
 
   #collect(): void {
     const isJson = new Set<string>();
+    const isInterim = this.#isInterim();
     const open = new Map<string, { part: number | undefined; deltas: [Delta, ...Delta[]] }>();
     for (const event of this.#events) {
       if (event.type === "tool-start" && event.kind === "function") isJson.add(event.id);
+      if (event.type === "tool-start" && this.#isOwn(event)) this.#own.add(event.id);
       if (!isDelta(event)) {
         this.#within.set(event, this.#textsWithin(event));
         continue;
@@ -87,10 +98,20 @@ class HeldAnswer {
       const [{ type, choice, id }] = deltas;
       const text = deltas.map((delta) => delta.text).join("");
       const kind = type === "reasoning-delta" ? "reasoning" : type === "tool-delta" ? "arguments" : "text";
-      const passing: PassingText = { text, kind, choice, isJson: isJson.has(id) };
+      const passing: PassingText = { text, kind, choice, isInterim, isJson: isJson.has(id) };
       this.#passing.push(passing);
       this.#said.set(deltas[0], { passing, before: text, deltas });
     }
+  }
+
+  #isOwn({ kind, name }: Extract<ChatEvent, { type: "tool-start" }>): boolean {
+    return kind === "function" && this.#end.ownTools?.has(name) === true;
+  }
+
+  /** Whether another round follows, with what the gateway's tools give. */
+  #isInterim(): boolean {
+    const calls = this.#events.filter((event) => event.type === "tool-start");
+    return this.#end.finish?.reason === "tool_calls" && calls.length > 0 && calls.every((call) => this.#isOwn(call));
   }
 
   readonly #all: { readonly deltas: [Delta, ...Delta[]] }[] = [];
@@ -137,11 +158,12 @@ class HeldAnswer {
     const said = this.#said.get(event);
     if (said === undefined) return [];
     const { passing, before, deltas } = said;
-    const isOwn = event.type === "reasoning-delta" && event.summaryIndex === undefined;
+    const isBound = event.type === "reasoning-delta" && event.summaryIndex === undefined;
     // Text that a signature may be bound to goes to the client as it came: it comes back, and must still fit.
-    const text = isOwn ? passing.text : this.#session.restored(passing.text, passing.isJson);
+    const text =
+      isBound || this.#own.has(event.id) ? passing.text : this.#session.restored(passing.text, passing.isJson);
     if (text === before) return deltas;
-    if (isOwn) this.#changed.add(event.id);
+    if (isBound) this.#changed.add(event.id);
     return text === "" ? [] : [withText(event, text, false)];
   }
 }

@@ -64,7 +64,7 @@ export async function verdictOf(
   const aborted = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => aborted.reject(signal.reason), { once: true });
   try {
-    const judged = texts.map(({ text, kind, choice }) => ({ text, kind, choice }));
+    const judged = texts.map(({ text, kind, choice, isInterim }) => ({ text, kind, choice, isInterim }));
     const verdict = await Promise.race([
       aborted.promise,
       Promise.try(() => guardrail.judge?.judge({ ...asked, texts: judged, signal })),

@@ -1,6 +1,7 @@
 // The guardrails of one chat request.
 
 import type { AtOnce } from "../../../base/at-once.ts";
+import { clientGone } from "../../calls/request-deadline.ts";
 import type { BodyMembers, Change, ChatTurn, Hearing, StageRun, Target } from "../../centre/stage.ts";
 import type { Guards } from "./deps.ts";
 import type { Guardrail } from "./guardrail.ts";
@@ -58,12 +59,14 @@ class GuardrailsRun implements StageRun {
     const session = this.#session;
     if (!session.hears && !this.#isHeard) return undefined;
     return (turn) => {
-      const { origin, chat } = turn;
+      const { origin, chat, ownTools, reservation } = turn;
+      session.paidBeside(reservation);
       const ended = () => this.#tell(turn);
       // The gateway itself cannot use a part of an answer.
       const refused = origin === "inner" ? (denied: Denied) => this.#refused(turn, denied) : undefined;
-      if (session.holds) return heldAnswer(session, { ended, refused });
-      return guardedAnswer(session, { stopsAtDenial: chat.stream && (chat.n ?? 1) === 1, ended, refused });
+      if (session.holds) return heldAnswer(session, { ownTools, ended, refused });
+      const stopsAtDenial = chat.stream && (chat.n ?? 1) === 1;
+      return guardedAnswer(session, { stopsAtDenial, ownTools, ended, refused });
     };
   }
 
@@ -90,12 +93,13 @@ class GuardrailsRun implements StageRun {
   }
 
   /** What all texts of a request become, looked up in steps and with those who are asked first. */
-  async #learned(turn: ChatTurn, signal?: AbortSignal): Promise<void> {
+  async #learned(turn: ChatTurn, signal = turn.leaving()): Promise<void> {
     const { chat, content } = turn;
     const values = turn.members === undefined ? [content, chat] : [{ ...content, ...turn.members }, content, chat];
     try {
       await this.#session.learn(values, saidIn(turn), signal);
     } catch (error) {
+      if (turn.leaving().aborted) throw clientGone();
       throw error instanceof Denied ? this.#refused(turn, error) : error;
     }
   }
@@ -111,7 +115,8 @@ class GuardrailsRun implements StageRun {
     }
   }
 
-  async #beside(turn: ChatTurn, signal?: AbortSignal): Promise<void> {
+  async #beside(turn: ChatTurn, signal = turn.leaving()): Promise<void> {
+    this.#session.paidBeside(turn.reservation);
     if (turn.isShortenable === true) await this.#learned(turn, signal);
     try {
       // What was masked already is not masked again.

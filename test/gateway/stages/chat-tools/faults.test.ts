@@ -1,7 +1,7 @@
 // What happens around the tools of a chat: the client leaves, a budget ends, and guardrails look through what was found.
 
 import { afterAll, expect, test } from "bun:test";
-import { startToolsApp } from "./fixture.ts";
+import { type ModelRound, startToolsApp } from "./fixture.ts";
 
 const { app, site, upstream, config, plays, stop } = await startToolsApp();
 afterAll(stop);
@@ -51,4 +51,61 @@ test("guardrails mask what was found before the model sees it", async () => {
   const told = JSON.stringify(upstream.received[1]?.json);
   expect(told).toContain("[EMAIL_1] for rye");
   expect(told).not.toContain("baker@example.org");
+});
+
+/** The queries that the engine was asked. */
+async function queriesOf(ask: () => Promise<Response>): Promise<{ queries: string[]; text: string }> {
+  const queries: string[] = [];
+  site.answers("searxng", (request) => {
+    queries.push(new URL(request.url).searchParams.get("q") ?? "");
+    return Response.json({ results: [{ url: `${site.url}/rye`, title: "Rye" }] });
+  });
+  const response = await ask();
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  return { queries, text };
+}
+
+const HOLDS = { name: "shape", check: { kind: "schema", schema: { minLength: 0 } }, apply: { models: ["m"] } };
+const MAILS = { name: "mails", on: ["input"], check: { kind: "pii", find: ["email"] }, action: "mask" };
+
+test.each([
+  ["as it comes", false, []],
+  ["as it comes", true, []],
+  ["held as a whole", false, [HOLDS]],
+  ["held as a whole", true, [HOLDS]],
+] as const)("what is masked stays so in a search: the answer is %s, stream %p", async (_, stream, more) => {
+  await app.reconfigure(config({ guardrails: [MAILS, ...more] }));
+  plays(search(`who is [EMAIL_1] ${stream} ${more.length}`), { say: '"It is [EMAIL_1]."' });
+  const messages = [{ role: "user", content: "Who is ada@example.com?" }];
+  const { queries, text } = await queriesOf(() => app.post("/v1/chat/completions", { ...BODY, messages, stream }));
+  expect(queries).toEqual([`who is [EMAIL_1] ${stream} ${more.length}`]);
+  expect(JSON.stringify(upstream.received.map(({ json }) => json))).not.toContain("ada@");
+  const said = stream
+    ? [...text.matchAll(/"content":"((?:[^"\\]|\\.)*)"/g)]
+        .map(([, piece]) => JSON.parse(`"${piece}"`) as string)
+        .join("")
+    : text;
+  expect(said).toContain("It is ada@example.com.");
+});
+
+test.each([false, true])("a schema judges the answer, not what is said before a search (stream %p)", async (stream) => {
+  const shape = { name: "shape", check: { kind: "schema", schema: { type: "object", required: ["a"] } } };
+  await app.reconfigure(config({ guardrails: [shape] }));
+  const ask = async (...rounds: readonly ModelRound[]) => {
+    plays(...rounds);
+    const response = await app.post("/v1/chat/completions", { ...BODY, stream });
+    return response.text();
+  };
+  const before = { say: "Let me look.", calls: search(`shape ${stream}`).calls };
+  const fits = await ask(before, { say: '{"a":1}' });
+  expect(fits).toContain('"finish_reason":"stop"');
+  expect(upstream.received.length).toBe(2);
+  const other = await ask(before, { say: '{"b":1}' });
+  expect(other).toContain('"finish_reason":"content_filter"');
+  // No round follows a call of the client's tool: that is an answer.
+  const tools = [{ type: "function", function: { name: "mine", parameters: { type: "object" } } }];
+  plays({ say: "Let me look.", calls: [{ name: "mine", input: {} }] });
+  const mine = await (await app.post("/v1/chat/completions", { ...BODY, tools, stream })).text();
+  expect(mine).toContain('"finish_reason":"content_filter"');
 });

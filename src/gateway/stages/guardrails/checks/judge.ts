@@ -10,6 +10,8 @@ export interface JudgedText {
   readonly kind: "text" | "reasoning" | "arguments" | "parameter";
   /** Of an answer: the choice that it is a part of. */
   readonly choice: number;
+  /** Of an answer: whether the gateway runs the tools that it calls, so that another one follows. */
+  readonly isInterim?: boolean | undefined;
 }
 
 /** What is judged. */

@@ -3,7 +3,7 @@
 import { createSchemaTest } from "../../../../base/schema-test.ts";
 import type { Judge, Judged } from "./judge.ts";
 
-/** Creates the judge of a JSON schema. A choice that only calls tools is not judged. */
+/** Creates the judge of a JSON schema. A choice that only calls tools is not judged, and of several rounds the last one is. */
 export function schemaJudge(schema: Readonly<Record<string, unknown>>): Judge {
   const fits = createSchemaTest(schema);
   return {
@@ -15,8 +15,8 @@ export function schemaJudge(schema: Readonly<Record<string, unknown>>): Judge {
 
 function answersOf(texts: Judged["texts"]): readonly string[] {
   const answers = new Map<number, string>();
-  for (const { kind, choice, text } of texts) {
-    if (kind === "text") answers.set(choice, (answers.get(choice) ?? "") + text);
+  for (const { kind, choice, text, isInterim } of texts) {
+    if (kind === "text" && isInterim !== true) answers.set(choice, (answers.get(choice) ?? "") + text);
   }
   return [...answers.values()];
 }
