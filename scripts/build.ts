@@ -1,8 +1,10 @@
 // Builds dist/sallyport: the whole program in one file without dependencies. Usage: bun scripts/build.ts [OUTFILE]
+//
+// Two builds of one commit give the same bytes, in whatever folder and at whatever time, if the outputs have the same name
+// (`scripts/reproduce.ts` tries it): embedded files come from one fixed place, and no path of this machine gets into the program.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 import { buildPages } from "../src/dashboard/server/bundle.ts";
 import { type Inside, licenceTexts, packagesInside } from "./release/packages.ts";
@@ -34,14 +36,13 @@ const inlinePlaywrightFiles: BunPlugin = {
  * The dashboard's pages, built now. The file that builds them at run time is replaced with one that lists the outputs,
  * which the executable contains in their compressed form.
  */
-async function embedPages(folder: string, embedded: () => void): Promise<BunPlugin> {
+async function embedPages(embedded: () => void): Promise<BunPlugin> {
   // Built before the program, since the bundler would wait for itself within another build.
   const { script, style, icon, files } = await buildPages();
   const imports: string[] = [];
   const entries: string[] = [];
   for (const [name, { type, bytes }] of files) {
-    const path = join(folder, `${name}.gz`);
-    await Bun.write(path, await bytes());
+    const path = await embeddedFile(`${name}.gz`, await bytes());
     const at = entries.length;
     imports.push(`import file${at} from ${JSON.stringify(path)} with { type: "file" };`);
     entries.push(`[${JSON.stringify(name)}, { type: ${JSON.stringify(type)}, bytes: kept(file${at}) }]`);
@@ -65,10 +66,9 @@ async function embedPages(folder: string, embedded: () => void): Promise<BunPlug
 }
 
 /** The licences of all packages inside, compressed. */
-async function embedLicences(folder: string, packages: readonly Inside[]): Promise<BunPlugin> {
-  const path = join(folder, "licences.gz");
+async function embedLicences(packages: readonly Inside[]): Promise<BunPlugin> {
   const texts = licenceTexts(await Bun.file(join(root, "LICENSE")).text(), packages);
-  await Bun.write(path, Bun.gzipSync(Buffer.from(texts), { level: 9 }));
+  const path = await embeddedText("licences", Buffer.from(texts));
   const contents = `import file from ${JSON.stringify(path)} with { type: "file" };
     export const licenceTexts = async () => new TextDecoder().decode(Bun.gunzipSync(await Bun.file(file).bytes()));`;
   return {
@@ -83,19 +83,19 @@ async function embedLicences(folder: string, packages: readonly Inside[]): Promi
  * The browser's driver is nearly half of all code, and most programs never start a browser. It is embedded as compressed text and
  * read when a browser is started; as bytecode it would take fifteen megabytes.
  */
-async function embedDriver(folder: string): Promise<BunPlugin> {
+async function embedDriver(): Promise<BunPlugin> {
   const built = await Bun.build({
-    entrypoints: [join(root, "node_modules/playwright-core/index.js")],
+    entrypoints: ["./node_modules/playwright-core/index.js"],
     target: "bun",
     format: "cjs",
     minify: true,
+    define: PLACES,
     plugins: [inlinePlaywrightFiles],
   });
   const [output, ...others] = built.outputs;
   if (output === undefined || others.length > 0)
     throw new Error("playwright-core is no longer one file: look at embedDriver");
-  const path = join(folder, "driver.gz");
-  await Bun.write(path, Bun.gzipSync(new Uint8Array(await output.arrayBuffer()), { level: 9 }));
+  const path = await embeddedText("driver", new Uint8Array(await output.arrayBuffer()));
   const contents = `import file from ${JSON.stringify(path)} with { type: "file" };
     import { createRequire } from "node:module";
     const source = new TextDecoder().decode(Bun.gunzipSync(await Bun.file(file).bytes()));
@@ -112,6 +112,40 @@ async function embedDriver(folder: string): Promise<BunPlugin> {
 }
 
 const root = join(import.meta.dir, "..");
+
+/**
+ * Where files lie that are embedded. The names of chunks are made of their content and of the paths of what they import, relative to
+ * the working directory.
+ */
+const EMBEDDED = join(root, ".cache/embedded");
+
+/** What packages ask for the place of their files: the machine that built the program has nothing to do with it. */
+const PLACES = { __dirname: JSON.stringify("/sallyport"), __filename: JSON.stringify("/sallyport/module.js") };
+
+/** Writes a file that is embedded and returns its path. Another build may read it at the same time. */
+async function embeddedFile(name: string, bytes: Uint8Array): Promise<string> {
+  const path = join(EMBEDDED, name);
+  const part = `${path}.${process.pid}`;
+  await Bun.write(part, bytes);
+  renameSync(part, path);
+  return path;
+}
+
+/** The same for a text, compressed. */
+async function embeddedText(name: string, text: Uint8Array<ArrayBuffer>): Promise<string> {
+  refuseOwnPlace(name, text);
+  return embeddedFile(`${name}.gz`, Bun.gzipSync(text, { level: 9 }));
+}
+
+/** Throws if the bytes hold the path of this repository, which would be another one on another machine. */
+function refuseOwnPlace(name: string, bytes: Uint8Array): void {
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(`${resolve(root)}/`);
+  if (at < 0) return;
+  const around = Buffer.from(bytes.subarray(Math.max(0, at - 100), at + 100)).toString("latin1");
+  throw new Error(
+    `${name} holds a path of this machine, look at PLACES in scripts/build.ts: ${JSON.stringify(around)}`,
+  );
+}
 
 /** The program and its threads, which it finds by their paths below src/. */
 const ENTRIES = [
@@ -142,48 +176,48 @@ export async function buildProgram({ outfile, target, runtime, packages }: Build
   mkdirSync(dirname(outfile), { recursive: true });
   // A running copy keeps the inode of the old file. Overwriting the file would fail with "text file busy".
   rmSync(outfile, { force: true });
-  const pages = mkdtempSync(join(tmpdir(), "sallyport-pages-"));
+  mkdirSync(EMBEDDED, { recursive: true });
+  process.chdir(root);
   // A program without its pages must not be built.
   let embedded = false;
-  try {
-    const built = await Bun.build({
-      entrypoints: ENTRIES.map((path) => join(root, path)),
-      target: "bun",
-      plugins: [
-        await embedDriver(pages),
-        await embedLicences(pages, packages ?? (await packagesOfProgram())),
-        await embedPages(pages, () => {
-          embedded = true;
-        }),
-      ],
-      // Bytecode needs the ESM format. With CommonJS, an entry module that exports something crashes at the start.
-      format: "esm",
-      // Code that is imported on demand stays in separate files inside the executable. In a single file, all of it had to
-      // be read at every start, which took 50 ms.
-      splitting: true,
-      minify: true,
-      bytecode: true,
-      define: {
-        "process.env.NODE_ENV": JSON.stringify("production"),
-        SALLYPORT_COMMIT: JSON.stringify(commit()),
-      },
-      compile: {
-        outfile,
-        ...(target === undefined ? {} : { target }),
-        ...(runtime === undefined ? {} : { executablePath: runtime }),
-        // The directory in which the program is started must not run code or change settings. No `.env`, bunfig.toml
-        // preload, tsconfig.json or package.json is read at run time.
-        autoloadDotenv: false,
-        autoloadBunfig: false,
-        autoloadTsconfig: false,
-        autoloadPackageJson: false,
-      },
-    });
-    if (!built.success) throw new Error(built.logs.map(String).join("\n"));
-    for (const log of built.logs) console.error(String(log));
-  } finally {
-    rmSync(pages, { recursive: true, force: true });
-  }
+  const built = await Bun.build({
+    // Relative: the names of chunks hold the paths of the entries.
+    entrypoints: ENTRIES.map((path) => `./${path}`),
+    target: "bun",
+    plugins: [
+      await embedDriver(),
+      await embedLicences(packages ?? (await packagesOfProgram())),
+      await embedPages(() => {
+        embedded = true;
+      }),
+    ],
+    // Bytecode needs the ESM format. With CommonJS, an entry module that exports something crashes at the start.
+    format: "esm",
+    // Code that is imported on demand stays in separate files inside the executable. In a single file, all of it had to
+    // be read at every start, which took 50 ms.
+    splitting: true,
+    minify: true,
+    bytecode: true,
+    define: {
+      ...PLACES,
+      "process.env.NODE_ENV": JSON.stringify("production"),
+      SALLYPORT_COMMIT: JSON.stringify(commit()),
+    },
+    compile: {
+      outfile,
+      ...(target === undefined ? {} : { target }),
+      ...(runtime === undefined ? {} : { executablePath: runtime }),
+      // The directory in which the program is started must not run code or change settings. No `.env`, bunfig.toml
+      // preload, tsconfig.json or package.json is read at run time.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+    },
+  });
+  if (!built.success) throw new Error(built.logs.map(String).join("\n"));
+  for (const log of built.logs) console.error(String(log));
+  refuseOwnPlace(basename(outfile), readFileSync(outfile));
   if (!embedded)
     throw new Error("The file that bundles the dashboard is elsewhere now: look at embedPages in scripts/build.ts");
 }
