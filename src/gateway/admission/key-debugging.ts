@@ -30,13 +30,13 @@ interface DebuggedKey {
 
 /** Creates the function that copies requests. */
 export function createKeyDebugging({ store, clock, redact, failed }: KeyDebuggingDeps): DebugRequest {
-  let open = 0;
+  let openRecords = 0;
   /** Keys for which nothing more is stored until their debugging starts again. */
   const full = new Map<string, number>();
   return (request, exchange, { keyId, debugUntilMs }) => {
     if (debugUntilMs === null || debugUntilMs <= clock.now()) return;
-    if (open >= AT_ONCE_MAX || full.get(keyId) === debugUntilMs || exchange.wire !== undefined) return;
-    open += 1;
+    if (openRecords >= AT_ONCE_MAX || full.get(keyId) === debugUntilMs || exchange.wire !== undefined) return;
+    openRecords += 1;
     const keep = async (record: WireRecord) => {
       try {
         const kept = await store.addDebugRecord({
@@ -50,7 +50,7 @@ export function createKeyDebugging({ store, clock, redact, failed }: KeyDebuggin
       } catch (error) {
         failed(error, exchange.requestId);
       } finally {
-        open -= 1;
+        openRecords -= 1;
       }
     };
     exchange.wire = createWireTap(request, { redact, done: (record) => void keep(record) });

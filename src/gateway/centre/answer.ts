@@ -130,9 +130,9 @@ export function roundEnd({ model }: ChatTurn, attempt: RouteAttempt | undefined,
 export function gatesOf(runs: readonly StageRun[], turn: ChatTurn, stop: Stop): Promise<unknown> | undefined {
   const gates = runs.flatMap((run) => run.gate?.(turn, stop.platform) ?? []);
   if (gates.length === 0) return undefined;
-  const all = Promise.all(gates);
-  all.catch((error: unknown) => stop.abort(error));
-  return all;
+  const everyGate = Promise.all(gates);
+  everyGate.catch((error: unknown) => stop.abort(error));
+  return everyGate;
 }
 
 /** What listens to an answer; there is one at most. */

@@ -119,10 +119,10 @@ export class Translation implements FrameRelay {
   }
 
   #cutEvent(cut: StopCut, event: ChatEvent): string {
-    const left: ChatEvent[] = [];
-    cut.push(event, left);
+    const uncut: ChatEvent[] = [];
+    cut.push(event, uncut);
     let out = "";
-    for (const one of left) if (!this.#ended) out += this.#event(one);
+    for (const one of uncut) if (!this.#ended) out += this.#event(one);
     return out;
   }
 

@@ -54,10 +54,10 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
     now = { ...now, turn, runs: [...now.runs, run] };
     const found = run.prepare?.(now.turn);
     if (found instanceof Promise) {
-      const open = now;
+      const soFar = now;
       return found.then((change) => {
-        const next = after(open, change);
-        return next.made === undefined ? walk(stages, at + 1, next) : endedBy(open.runs.length - 1, next, at + 1);
+        const next = after(soFar, change);
+        return next.made === undefined ? walk(stages, at + 1, next) : endedBy(soFar.runs.length - 1, next, at + 1);
       });
     }
     now = after(now, found);

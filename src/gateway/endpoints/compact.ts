@@ -119,15 +119,15 @@ async function ofThread(
   );
   const compactable = { threadId, ...(caller.noStore ? { keeps: "nothing" as const } : {}) };
   const source = { ...asked, format, members: { [entries.member]: list }, compactable };
-  const done = await deps.compaction.compactNow(source, request.signal);
+  const compaction = await deps.compaction.compactNow(source, request.signal);
   return {
-    compacted: done.list !== undefined,
+    compacted: compaction.list !== undefined,
     messagesBefore: list.length,
-    messagesAfter: (done.list ?? list).length,
-    tokensBefore: done.before,
-    tokensAfter: done.after,
-    output: (done.list ?? list).map((element) => (format === responsesFormat ? asItem(element) : element)),
-    usage: done.usage,
+    messagesAfter: (compaction.list ?? list).length,
+    tokensBefore: compaction.before,
+    tokensAfter: compaction.after,
+    output: (compaction.list ?? list).map((element) => (format === responsesFormat ? asItem(element) : element)),
+    usage: compaction.usage,
   };
 }
 
@@ -190,10 +190,10 @@ function keptUsers(list: readonly Element[], entries: EntryFormat, window: numbe
   });
   const kept: Element[] = [];
   const [first, ...others] = users;
-  let left = Math.min(USER_CHARS_MAX, window * USERS_SHARE * CHARS_PER_TOKEN);
+  let charsLeft = Math.min(USER_CHARS_MAX, window * USERS_SHARE * CHARS_PER_TOKEN);
   for (const user of others.toReversed()) {
-    left -= lengthOf(user, entries);
-    if (left < 0) break;
+    charsLeft -= lengthOf(user, entries);
+    if (charsLeft < 0) break;
     kept.push(user);
   }
   if (first !== undefined) {

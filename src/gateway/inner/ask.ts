@@ -76,8 +76,10 @@ export async function askModel(
   const { innerAnswer } = await import("./inner-answer.ts");
   const { events, usage } = await innerAnswer(calls, { model, routes, chat }, { of: payer, deadline, isCall: true });
   const choice = fold(events).choices[0];
-  const said = choice?.blocks.flatMap((block) => (block.type === "text" && block.refusal !== true ? [block.text] : []));
-  return { text: (said ?? []).join("\n"), whole: choice?.reason === "stop", usage };
+  const texts = choice?.blocks.flatMap((block) =>
+    block.type === "text" && block.refusal !== true ? [block.text] : [],
+  );
+  return { text: (texts ?? []).join("\n"), whole: choice?.reason === "stop", usage };
 }
 
 function messagesOf({ system, user, turns = [] }: Prompt): ChatMessage[] {

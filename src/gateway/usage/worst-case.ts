@@ -46,9 +46,9 @@ export function worstCostMicros(
   { forHour = false, service }: { forHour?: boolean; service?: string | undefined } = {},
 ): number {
   const written = { ...usage, cacheWriteTokens: usage.inputTokens };
-  const all = [usage, written, ...(forHour ? [{ ...written, cacheWriteHourTokens: usage.inputTokens }] : [])];
-  const served = service === undefined ? [] : all.map((each) => ({ ...each, service }));
-  return Math.max(...[...all, ...served].map((each) => costMicros(prices, each)));
+  const cacheUses = [usage, written, ...(forHour ? [{ ...written, cacheWriteHourTokens: usage.inputTokens }] : [])];
+  const served = service === undefined ? [] : cacheUses.map((each) => ({ ...each, service }));
+  return Math.max(...[...cacheUses, ...served].map((each) => costMicros(prices, each)));
 }
 
 function worstInputTokens(chat: ChatRequest): number {

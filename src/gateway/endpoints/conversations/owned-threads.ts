@@ -76,12 +76,12 @@ export function createOwnedThreads({ threads, conversations, memory }: OwnedThre
     /** The content of a conversation; undefined if the account has none of that name. */
     async read(name: ThreadName): Promise<OwnedThreadText | undefined> {
       const isThere = name.kind !== "conversation" || (await conversations.find(name.accountId, name.threadId));
-      const said = isThere ? await elementsOf(name) : undefined;
-      if (said === undefined) return undefined;
-      const entries = WIRE_FORMATS.find((format) => format.name === said.format)?.entries;
+      const thread = isThere ? await elementsOf(name) : undefined;
+      if (thread === undefined) return undefined;
+      const entries = WIRE_FORMATS.find((format) => format.name === thread.format)?.entries;
       const compactions = name.kind === "messages" ? [] : await threads.load(name);
       return {
-        messages: said.messages.slice(-MESSAGES_MAX).map((element) => {
+        messages: thread.messages.slice(-MESSAGES_MAX).map((element) => {
           const entry = entries?.entry(element);
           const text = entry === undefined ? JSON.stringify(element) : textOfEntry(entry);
           return { role: entry?.role ?? "", text: text.slice(0, CHARS_MAX).toWellFormed() };

@@ -181,8 +181,8 @@ async function countable(
 }
 
 /** The provider's count, together with the tokens that clearing removed before. */
-function answerOf(said: string, { gone, told }: Countable): Response {
-  if (gone === undefined) return new Response(said, { headers: { "content-type": "application/json" } });
-  const { input_tokens: tokens } = JSON.parse(said) as { input_tokens: number };
+function answerOf(text: string, { gone, told }: Countable): Response {
+  if (gone === undefined) return new Response(text, { headers: { "content-type": "application/json" } });
+  const { input_tokens: tokens } = JSON.parse(text) as { input_tokens: number };
   return Response.json(told(tokens));
 }

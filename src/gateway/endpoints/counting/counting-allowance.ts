@@ -54,8 +54,8 @@ export function createCountingAllowance(clock: Pick<Clock, "now">): CountingAllo
   };
 }
 
-function used(left: number): ApiError {
-  const retryAfterSeconds = Math.max(1, Math.ceil(((1 - left) / COUNTED_BYTES_PER_MINUTE) * 60));
+function used(share: number): ApiError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(((1 - share) / COUNTED_BYTES_PER_MINUTE) * 60));
   const mebibytes = COUNTED_BYTES_PER_MINUTE / 1024 / 1024;
   return new ApiError(
     "rate_limit_exceeded",

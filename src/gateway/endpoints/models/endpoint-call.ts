@@ -208,10 +208,10 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
     .filter(({ valueStart, valueEnd }) => text.slice(valueStart, valueEnd) !== JSON.stringify(model.id))
     .map((span) => put(span, model.id));
   if (shown !== read["usage"]) {
-    const open = text.indexOf("{") + 1;
+    const within = text.indexOf("{") + 1;
     edits.push(
       usages[0] === undefined
-        ? { from: open, to: open, text: `"usage":${JSON.stringify(shown)},` }
+        ? { from: within, to: within, text: `"usage":${JSON.stringify(shown)},` }
         : put(usages[0], shown),
     );
   }

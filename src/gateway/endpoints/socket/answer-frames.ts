@@ -19,16 +19,16 @@ export class AnswerFrames {
 
   push(chunk: string | Uint8Array): AnswerFrame[] {
     const text = typeof chunk === "string" ? chunk : this.#decoder.decode(chunk, { stream: true });
-    const all = this.#rest === "" ? text : this.#rest + text;
-    const end = all.lastIndexOf("\n\n") + 2;
+    const unread = this.#rest === "" ? text : this.#rest + text;
+    const end = unread.lastIndexOf("\n\n") + 2;
     // `lastIndexOf` gives -1 if no frame is complete.
     if (end < 2) {
-      this.#rest = all;
+      this.#rest = unread;
       return [];
     }
-    this.#rest = all.slice(end);
+    this.#rest = unread.slice(end);
     const frames: AnswerFrame[] = [];
-    for (const { event, data } of parseFrames(end === all.length ? all : all.slice(0, end))) {
+    for (const { event, data } of parseFrames(end === unread.length ? unread : unread.slice(0, end))) {
       if (data.startsWith("{")) frames.push({ type: event ?? typeIn(data), text: data });
     }
     return frames;
@@ -67,8 +67,10 @@ export async function refusedFrame(response: Response, streamId: string | undefi
   const { error, ...rest } = recordIn(await response.text());
   const after = response.headers.get("retry-after");
   const headers = after === null ? {} : { headers: { "retry-after": after } };
-  const said = isRecord(error) ? error : { message: "The request failed.", type: "api_error", code: null, param: null };
-  return frameOf({ type: "error", status: response.status, ...rest, error: { ...said, ...headers } }, streamId);
+  const shown = isRecord(error)
+    ? error
+    : { message: "The request failed.", type: "api_error", code: null, param: null };
+  return frameOf({ type: "error", status: response.status, ...rest, error: { ...shown, ...headers } }, streamId);
 }
 
 /** The JSON of an event that the connection itself makes. */

@@ -222,10 +222,10 @@ export class ResponsesConnection {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || turn.isStopped) return;
-      for (const one of frames.push(value)) {
-        answer.note(one);
-        if (one.type === "response.failed" || one.type === "error") turn.isFailed = true;
-        session.send(inLane(one.text, streamId));
+      for (const frame of frames.push(value)) {
+        answer.note(frame);
+        if (frame.type === "response.failed" || frame.type === "error") turn.isFailed = true;
+        session.send(inLane(frame.text, streamId));
       }
       if (session.buffered() > UNSENT_BYTES_MAX) {
         this.#sent ??= Promise.withResolvers();

@@ -51,7 +51,7 @@ export function createLanes(texts: RequestTexts, idle: () => void) {
     });
   };
   const next = () => {
-    const left: LaneJob[] = [];
+    const stillWaiting: LaneJob[] = [];
     // Of each lane only the first may start.
     const passed = new Set<string>();
     for (const job of waiting) {
@@ -60,10 +60,10 @@ export function createLanes(texts: RequestTexts, idle: () => void) {
         start(job);
       } else {
         passed.add(job.lane);
-        left.push(job);
+        stillWaiting.push(job);
       }
     }
-    waiting = left;
+    waiting = stillWaiting;
     if (running === 0 && waiting.length === 0) idle();
   };
   return {

@@ -28,20 +28,20 @@ const PROTOCOL_BETA = /\s*responses_websockets=[\w.-]*\s*,?/g;
 /** Creates the function that opens connections. */
 export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
   const hold = createHolder();
-  const all = { chars: 0 };
+  const total = { chars: 0 };
   const byAccount = new Map<string, AccountShare>();
-  const open = new Set<ResponsesConnection>();
+  const connections = new Set<ResponsesConnection>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const enter = (connection: ResponsesConnection) => {
-    open.add(connection);
+    connections.add(connection);
     timer ??= setInterval(() => {
-      for (const one of open) void one.check();
+      for (const one of connections) void one.check();
     }, CHECK_MS);
     timer.unref();
   };
   const leave = (connection: ResponsesConnection) => {
-    open.delete(connection);
-    if (open.size > 0) return;
+    connections.delete(connection);
+    if (connections.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
@@ -59,7 +59,7 @@ export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
     const stillAllowed = async (own: Request) => (await authenticate(own)).accountId === accountId;
     const connection = new ResponsesConnection(origin + pathname, headersOf(request), {
       held: hold(account.held),
-      texts: { account: account.texts, all },
+      texts: { account: account.texts, all: total },
       steers: account.steers,
       stillAllowed,
     });

@@ -103,9 +103,9 @@ export class RunningAnswer {
         add("response.content_part.done", { ...place, content_index: at, part });
         return part;
       });
-      const done = { ...item, status: "incomplete", content };
-      add("response.output_item.done", { output_index: index, item: done });
-      output.push(done);
+      const cutItem = { ...item, status: "incomplete", content };
+      add("response.output_item.done", { output_index: index, item: cutItem });
+      output.push(cutItem);
     }
     const response = {
       ...(this.#created === undefined ? {} : responseIn(this.#created)),

@@ -139,8 +139,9 @@ function latestMinter(
 
 /** A fingerprint of the conversation with its account and model; undefined for a first turn without a name. */
 function nameOf({ accountId, chat, body, model }: PlacedRequest): number | bigint | undefined {
-  const said = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
-  if (typeof said === "string" && said !== "") return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${said}`);
+  const named = chat.threadId ?? body["prompt_cache_key"] ?? userOf(body);
+  if (typeof named === "string" && named !== "")
+    return Bun.hash(`name\u0000${accountId}\u0000${model.id}\u0000${named}`);
   let hash: number | bigint = Bun.hash(`opening\u0000${accountId}\u0000${model.id}`);
   for (const message of chat.messages) {
     hash = Bun.hash(textOf(message), BigInt(hash));

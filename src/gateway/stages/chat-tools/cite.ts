@@ -39,29 +39,29 @@ export class CitationReader {
     this.#text += text;
     const found: Citation[] = [];
     for (;;) {
-      const open = this.#text.indexOf("[", this.#read);
-      if (open === -1) {
+      const opening = this.#text.indexOf("[", this.#read);
+      if (opening === -1) {
         this.#read = this.#text.length;
         return found;
       }
-      const close = this.#text.indexOf("]", open);
+      const close = this.#text.indexOf("]", opening);
       if (close === -1) {
         // The marker may go on in the next delta.
-        this.#read = this.#text.length - open > MARKER_CHARS_MAX ? open + 1 : open;
-        if (this.#read === open) return found;
+        this.#read = this.#text.length - opening > MARKER_CHARS_MAX ? opening + 1 : opening;
+        if (this.#read === opening) return found;
         continue;
       }
-      const numbers = numbersIn(this.#text.slice(open + 1, close));
-      this.#read = numbers === undefined ? open + 1 : close + 1;
+      const numbers = numbersIn(this.#text.slice(opening + 1, close));
+      this.#read = numbers === undefined ? opening + 1 : close + 1;
       for (const n of numbers ?? []) {
         const page = this.#pages.get(n);
-        if (page !== undefined) found.push(this.#citation(page, open, close + 1));
+        if (page !== undefined) found.push(this.#citation(page, opening, close + 1));
       }
     }
   }
 
-  #citation({ url, title, text, sealed }: CitedPage, open: number, end: number): Citation {
-    const { start, claim } = claimBefore(this.#text, open);
+  #citation({ url, title, text, sealed }: CitedPage, markerAt: number, end: number): Citation {
+    const { start, claim } = claimBefore(this.#text, markerAt);
     return { url, title, sealed, start, end, before: this.#before, claim, quote: quoteFor(claim, text) };
   }
 }
@@ -73,11 +73,11 @@ function numbersIn(inner: string): number[] | undefined {
 }
 
 /** The sentence before a marker, without the markers before it. */
-function claimBefore(text: string, open: number): { start: number; claim: string } {
-  const floor = Math.max(0, open - CLAIM_CHARS_MAX);
-  const said = text.slice(floor, open);
+function claimBefore(text: string, markerAt: number): { start: number; claim: string } {
+  const floor = Math.max(0, markerAt - CLAIM_CHARS_MAX);
+  const before = text.slice(floor, markerAt);
   // Markers of the same sentence, and the end of the sentence itself, may stand before it.
-  const body = withoutMarkers(withoutMarkers(said).replace(/[.!?]$/, ""));
+  const body = withoutMarkers(withoutMarkers(before).replace(/[.!?]$/, ""));
   const ends = [...body.matchAll(/[.!?\]](?=\s)\s+|\n+/g)];
   const last = ends.at(-1);
   const from = last === undefined ? 0 : last.index + last[0].length;

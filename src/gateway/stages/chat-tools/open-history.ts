@@ -131,12 +131,12 @@ class Turn {
     // No pages do not say whose they are.
     if (list.length === 0 && !this.#options.names.has(kind)) return "foreign";
     const pages: GivenPage[] = [];
-    for (const one of list) {
-      const opened = this.#options.seals.open(isRecord(one) ? one["encrypted_content"] : undefined);
+    for (const result of list) {
+      const opened = this.#options.seals.open(isRecord(result) ? result["encrypted_content"] : undefined);
       if (opened === "foreign") return "foreign";
       if (opened === "changed") throw this.#invalid("was changed, or made for another account");
       const [page] = opened.pages;
-      if (page === undefined || page.url !== (one as Record<string, unknown>)["url"]) {
+      if (page === undefined || page.url !== (result as Record<string, unknown>)["url"]) {
         throw this.#invalid("was changed");
       }
       pages.push(page);

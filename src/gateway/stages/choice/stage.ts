@@ -29,8 +29,8 @@ function chosenRoutes(routes: readonly ModelRoute[], { providers }: RoutingOptio
   const rankOf = rank(order);
   const isAllowed = only === undefined ? undefined : rank(only);
   const first = routes.filter((route) => rankOf(route) !== undefined);
-  const open = mayFallBack || first.length === 0 ? routes : first;
-  const allowed = isAllowed === undefined ? open : open.filter((route) => isAllowed(route) !== undefined);
+  const candidates = mayFallBack || first.length === 0 ? routes : first;
+  const allowed = isAllowed === undefined ? candidates : candidates.filter((route) => isAllowed(route) !== undefined);
   if (allowed.length === 0) {
     throw new ApiError("invalid_request", "None of the providers in 'provider.only' has this model.", {
       param: "provider.only",

@@ -76,16 +76,17 @@ function withoutResults(
   const clearsInput = (id: string, name: string) =>
     old.has(id) && (typeof inputs === "boolean" ? inputs : inputs.has(name));
   const rewritten = list.map(({ element }) => {
-    const left = format.withResults(element, (result) => {
-      const said = placeholder(result, names);
+    const cleared = format.withResults(element, (result) => {
+      const shortText = placeholder(result, names);
       // A result is left alone if its placeholder would be longer than the result, or if it already is a placeholder.
-      if (!old.has(result.id) || (result.text.length <= said.length && result.media.length === 0)) return undefined;
+      if (!old.has(result.id) || (result.text.length <= shortText.length && result.media.length === 0))
+        return undefined;
       touched.add(result.id);
-      return said;
+      return shortText;
     });
     const { withoutInputs } = format.editing ?? {};
-    if (withoutInputs === undefined || inputs === false) return left;
-    return withoutInputs(left, ({ id, name, text }) => {
+    if (withoutInputs === undefined || inputs === false) return cleared;
+    return withoutInputs(cleared, ({ id, name, text }) => {
       if (text === "{}" || !clearsInput(id, name)) return false;
       touched.add(id);
       return true;
@@ -111,8 +112,8 @@ function withoutThoughts(
   if (old.size === 0 || strip === undefined) return undefined;
   const rewritten = list.flatMap(({ element }, at) => {
     const own = turns[at];
-    const left = own !== undefined && old.has(own) ? strip(element) : element;
-    return left === undefined ? [] : [left];
+    const stripped = own !== undefined && old.has(own) ? strip(element) : element;
+    return stripped === undefined ? [] : [stripped];
   });
   return { list: rewritten, count: old.size };
 }

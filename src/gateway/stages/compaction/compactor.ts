@@ -124,8 +124,8 @@ export class Compactor {
     const measure = await this.#measure(conversation);
     const tail = tailStart(measure.list, { keepLast: conversation.keepLast, tokens: 0 });
     const first = firstUserAt(measure.list);
-    const said = measure.list.slice(0, tail).filter(({ entry }, at) => entry.role !== "system" && at !== first);
-    if (said.length === 0) return undefined;
+    const summarisable = measure.list.slice(0, tail).filter(({ entry }, at) => entry.role !== "system" && at !== first);
+    if (summarisable.length === 0) return undefined;
     const before = await this.#deps.memory.match(measure.name, measure.list);
     if (before?.record !== undefined && before.upTo >= tail) {
       return this.#apply(conversation, measure, { compaction: before, action: "reused" });
@@ -187,10 +187,10 @@ export class Compactor {
     if (compaction === undefined || (conversation.demanded === true && compaction.record === undefined))
       return undefined;
     const action = compaction.record === undefined ? "cleared" : compaction.truncated ? "truncated" : "reused";
-    const done = await this.#apply(conversation, measure, { compaction, action });
-    if (done.after > conversation.space.limit) return anyway ? done : undefined;
-    if (done.after > conversation.space.soon) await this.#ahead(conversation, measure);
-    return done;
+    const applied = await this.#apply(conversation, measure, { compaction, action });
+    if (applied.after > conversation.space.limit) return anyway ? applied : undefined;
+    if (applied.after > conversation.space.soon) await this.#ahead(conversation, measure);
+    return applied;
   }
 
   /** Starts a compaction in the background of the request, unless one is in progress or an earlier one is still good enough. */
@@ -201,8 +201,8 @@ export class Compactor {
     // An earlier compaction is good enough while the conversation shortened by it stays below the size at which the next one
     // starts.
     if (before !== undefined && !before.truncated) {
-      const done = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
-      if (done.after <= conversation.space.soon) return;
+      const applied = await this.#apply(conversation, measure, { compaction: before, action: "reused", dry: true });
+      if (applied.after <= conversation.space.soon) return;
     }
     // `#start` reports the failure; the next request starts another compaction.
     if (!this.#flights.has(key)) void this.#start(conversation, measure).catch(() => undefined);
@@ -238,8 +238,8 @@ export class Compactor {
         ...measure,
         given: this.#compaction(measure, given),
       });
-      const done = await sizedList(this.#deps.tokens, conversation, { ...measure, cut: clearing });
-      if (done.after <= space.aim) return this.#kept(measure, { compaction: clearing, action: "cleared" });
+      const sized = await sizedList(this.#deps.tokens, conversation, { ...measure, cut: clearing });
+      if (sized.after <= space.aim) return this.#kept(measure, { compaction: clearing, action: "cleared" });
     }
     return this.#summarised(conversation, measure, { before, tail });
   }

@@ -91,8 +91,8 @@ export class ContextEditing {
     const measure = await this.#measure(admitted, space);
     if (measure === undefined || measure.after <= space.limit) return undefined;
     // Without this check, a record and the messages that the client sends beside it would cause endless pauses.
-    const said = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
-    if (this.#deps.tokens.own(senderOf(admitted), said) < space.limit * NEW_SHARE) return undefined;
+    const tokens = countOf(measure.list.filter(({ entry }) => recordOf(entry) === undefined));
+    if (this.#deps.tokens.own(senderOf(admitted), tokens) < space.limit * NEW_SHARE) return undefined;
     const { cleared } = measure.cleared;
     const edited = { original: admitted, isAfterOverflow: false, cleared, record: undefined, usage: undefined };
     return {
@@ -147,14 +147,14 @@ export class ContextEditing {
     { admitted, cleared, clearing: { fixed }, before, after }: Measure,
     { record, isAfterOverflow }: { record: Element | undefined; isAfterOverflow: boolean },
   ): CompactableTurn {
-    const done = { cleared: cleared.cleared, record, usage: undefined };
-    if (cleared.cleared.length === 0) return withoutWish(admitted, { done, isAfterOverflow });
+    const editing = { cleared: cleared.cleared, record, usage: undefined };
+    if (cleared.cleared.length === 0) return withoutWish(admitted, { done: editing, isAfterOverflow });
     note(admitted, { action: "cleared", before, after });
     const list = cleared.list.map(({ element }) => element);
     return edited(
       admitted,
       { list, counted: fixed + countOf(cleared.list), strippedCalls: new Set() },
-      { done, isAfterOverflow },
+      { done: editing, isAfterOverflow },
     );
   }
 
@@ -177,13 +177,17 @@ export class ContextEditing {
     const { tokens } = this.#deps;
     const cleared = await clear(await tokens.measure(short.list, format), clearing);
     note(admitted, { ...short, after: short.after - tokens.own(senderOf(admitted), cleared.gone) });
-    const done = {
+    const editing = {
       cleared: cleared.cleared,
       record: compact === undefined ? undefined : this.#recordOf(admitted, format, short),
       usage: usage.inputTokens + usage.outputTokens === 0 ? undefined : usage,
     };
     const list = cleared.list.map(({ element }) => element);
-    return edited(admitted, { ...short, list, counted: short.counted - cleared.gone }, { done, isAfterOverflow });
+    return edited(
+      admitted,
+      { ...short, list, counted: short.counted - cleared.gone },
+      { done: editing, isAfterOverflow },
+    );
   }
 
   #recordOf(admitted: CompactableTurn, format: EntryFormat, { list, record, action }: Shortened): Element | undefined {

@@ -197,8 +197,8 @@ export class ChatCompaction {
     if (entries === undefined || edits === undefined) return undefined;
     const list = await tokens.measure(entries.list(body), entries);
     const fixed = await tokens.count(entries.fixed(body));
-    const done = await clear(list, { edits, format: entries, tokens, sender, fixed });
-    return { list: done.list.map(({ element }) => element), gone: tokens.own(sender, done.gone) };
+    const cleared = await clear(list, { edits, format: entries, tokens, sender, fixed });
+    return { list: cleared.list.map(({ element }) => element), gone: tokens.own(sender, cleared.gone) };
   }
 
   /** The request for a record instead of an answer, if the client wants to pause after compaction. */
@@ -233,9 +233,9 @@ export class ChatCompaction {
   async compactNow(source: RecordSource, signal: AbortSignal): Promise<CompactedNow> {
     const { conversation, usage } = this.#accounted(source, signal);
     const before = await this.tokensOf(source);
-    const done = await this.#deps.compactor.compactAll(conversation);
-    if (done !== undefined) note(source, done);
-    return { list: done?.list, before, after: done?.after ?? before, usage };
+    const compacted = await this.#deps.compactor.compactAll(conversation);
+    if (compacted !== undefined) note(source, compacted);
+    return { list: compacted?.list, before, after: compacted?.after ?? before, usage };
   }
 
   /** Tokens of a conversation, corrected by what the model's providers report. */

@@ -57,13 +57,13 @@ export async function enterAll(
     identifiers: new Set(),
     amounts: new Set(),
   };
-  let left = TEXTS_CHARS_MAX;
-  for (let at = entries.length - 1; at >= 0 && left > 0; at--) {
+  let charsLeft = TEXTS_CHARS_MAX;
+  for (let at = entries.length - 1; at >= 0 && charsLeft > 0; at--) {
     for (const piece of entries[at]!.pieces.toReversed()) {
       const text = textOfPiece(piece);
       if (text === "") continue;
-      const looked = ends(text, Math.min(TEXT_CHARS_MAX, left));
-      left -= looked.length;
+      const looked = ends(text, Math.min(TEXT_CHARS_MAX, charsLeft));
+      charsLeft -= looked.length;
       const found = findNames(piece.type === "call" && looked === text ? stringsOf(text) : looked);
       for (const kind of FOUND_KINDS) {
         const names = newest[kind];
@@ -71,7 +71,7 @@ export async function enterAll(
       }
       await pause();
       signal?.throwIfAborted();
-      if (left <= 0) break;
+      if (charsLeft <= 0) break;
     }
   }
   const out = { ...ledger, media: counted(ledger.media, entries.flatMap(mediaOf)) };

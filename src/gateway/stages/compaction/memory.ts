@@ -73,8 +73,8 @@ export class CompactionMemory {
   /** Finds the compaction that covers the most of the list's beginning. */
   async match(name: ConversationName, list: readonly MeasuredElement[]): Promise<Compaction | undefined> {
     let best: Compaction | undefined;
-    for (const one of await this.#covering(name, list)) {
-      if (best === undefined || isFurther(one, best)) best = one;
+    for (const compaction of await this.#covering(name, list)) {
+      if (best === undefined || isFurther(compaction, best)) best = compaction;
     }
     return best;
   }

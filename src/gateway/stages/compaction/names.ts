@@ -80,13 +80,13 @@ const ADDRESS_TAIL = ".,;:!?'’*…\\";
 
 /** The end of an address: before a closing bracket without its opening one, and without punctuation. */
 function addressEnd(run: string, start: number): number {
-  const open = [0, 0, 0];
+  const openBrackets = [0, 0, 0];
   let end = start;
   for (; end < run.length; end++) {
     const opener = OPENERS.indexOf(run[end]!);
     const closer = CLOSERS.indexOf(run[end]!);
-    if (opener >= 0) open[opener]!++;
-    if (closer >= 0 && --open[closer]! < 0) break;
+    if (opener >= 0) openBrackets[opener]!++;
+    if (closer >= 0 && --openBrackets[closer]! < 0) break;
   }
   while (end > start && ADDRESS_TAIL.includes(run[end - 1]!)) end--;
   return end;

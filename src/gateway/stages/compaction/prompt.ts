@@ -78,8 +78,8 @@ function messageText({ entry }: MeasuredElement, names: ReadonlyMap<string, stri
         break;
     }
   }
-  const said = lines.filter((line) => line !== "").join("\n");
-  return said === "" ? "" : `${entry.role.toUpperCase()}: ${said}`;
+  const text = lines.filter((line) => line !== "").join("\n");
+  return text === "" ? "" : `${entry.role.toUpperCase()}: ${text}`;
 }
 
 /** A part of a conversation as text. */
@@ -104,8 +104,8 @@ export async function partsFor(middle: readonly MeasuredElement[], charsMax: num
     texts = [];
     [chars, messages] = [0, 0];
   };
-  for (const one of middle) {
-    const text = cutMiddle(messageText(one, names), charsMax);
+  for (const message of middle) {
+    const text = cutMiddle(messageText(message, names), charsMax);
     await pause();
     if (chars > 0 && chars + text.length > charsMax) close();
     messages++;

@@ -45,9 +45,9 @@ export function parseConversationRecord(text: string): ConversationRecord {
   const inner = text.replace(OPEN, "").replace(CLOSE, "").replace(HEAD, "");
   const at = inner.lastIndexOf(LEDGER_HEAD);
   const ledger = at < 0 ? emptyLedger() : parseLedger(inner.slice(at + LEDGER_HEAD.length));
-  const said = at < 0 ? inner : inner.slice(0, at);
-  const count = (pattern: RegExp) => Number(pattern.exec(said)?.[1] ?? 0);
-  const summary = said.replace(OMITTED, "").replace(STANDS_FOR, "").trim();
+  const prose = at < 0 ? inner : inner.slice(0, at);
+  const count = (pattern: RegExp) => Number(pattern.exec(prose)?.[1] ?? 0);
+  const summary = prose.replace(OMITTED, "").replace(STANDS_FOR, "").trim();
   return { summary, ledger, messages: count(STANDS_FOR), omitted: count(OMITTED) };
 }
 

@@ -103,10 +103,10 @@ export function withCountedUsage(work: SummaryWork, usage: Usage): SummaryWork {
   return {
     ...work,
     ask: async (prompt, maxTokens) => {
-      const said = await work.ask(prompt, maxTokens);
-      usage.inputTokens += said.usage?.inputTokens ?? 0;
-      usage.outputTokens += said.usage?.outputTokens ?? 0;
-      return said;
+      const answer = await work.ask(prompt, maxTokens);
+      usage.inputTokens += answer.usage?.inputTokens ?? 0;
+      usage.outputTokens += answer.usage?.outputTokens ?? 0;
+      return answer;
     },
   };
 }

@@ -28,9 +28,11 @@ const SOON_SHARE = 0.88;
 
 /** The limits for a window. `answer`: the client's output limit, if it states one. */
 export function spaceOf(window: number, threshold: number, answer = 0): Space {
-  const left = window - answer;
+  const besideAnswer = window - answer;
   // An output limit that leaves less than a quarter of the window is ignored: it could not be planned with.
-  const limit = Math.floor(answer > 0 && left > window / 4 ? Math.min(window * threshold, left) : window * threshold);
+  const limit = Math.floor(
+    answer > 0 && besideAnswer > window / 4 ? Math.min(window * threshold, besideAnswer) : window * threshold,
+  );
   const aim = Math.floor(Math.min(window / 2, limit * 0.9));
   return {
     window,

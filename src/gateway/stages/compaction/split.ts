@@ -5,23 +5,23 @@ import type { MeasuredElement } from "./measure.ts";
 /** `true` at index `i` if the list may be cut before element `i`. The array is one longer than the list. */
 export function safeSplits(list: readonly MeasuredElement[]): boolean[] {
   const safe = new Array<boolean>(list.length + 1).fill(true);
-  const open = new Map<string, number>();
+  const openCalls = new Map<string, number>();
   const spans: { from: number; to: number }[] = [];
   list.forEach(({ entry }, at) => {
     for (const piece of entry.pieces) {
-      if (piece.type === "call") open.set(piece.id, at);
+      if (piece.type === "call") openCalls.set(piece.id, at);
       else if (piece.type === "result") {
-        const from = open.get(piece.id);
+        const from = openCalls.get(piece.id);
         // A result without a preceding call is not tied to any other element.
         if (from === undefined) continue;
         spans.push({ from, to: at });
-        open.delete(piece.id);
+        openCalls.delete(piece.id);
       }
     }
   });
   // Of the calls without results, only those of the last turn can still get one.
   const turn = lastTurn(list);
-  for (const from of open.values()) if (from >= turn) spans.push({ from, to: list.length });
+  for (const from of openCalls.values()) if (from >= turn) spans.push({ from, to: list.length });
   closeSpans(safe, spans);
   // An element of reasoning alone stays with the element that follows it.
   list.forEach(({ entry }, at) => {
@@ -84,11 +84,11 @@ function userTurnBefore(
   list: readonly MeasuredElement[],
   { at, safe, tokens }: { at: number; safe: readonly boolean[]; tokens: number },
 ): number | undefined {
-  let left = tokens;
+  let tokensLeft = tokens;
   for (let i = at; i > 0 && i < list.length; i--) {
     if (safe[i] && list[i]!.entry.role === "user") return i;
-    left -= list[i - 1]!.tokens;
-    if (left < 0) return undefined;
+    tokensLeft -= list[i - 1]!.tokens;
+    if (tokensLeft < 0) return undefined;
   }
   return undefined;
 }

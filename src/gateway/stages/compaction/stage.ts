@@ -82,10 +82,10 @@ class CompactionRun implements StageRun {
     const short = sent === undefined ? await this.#shortened(turn, { provider, route }) : changeTo(sent);
     const { members } = short ?? turn;
     const isForeign = isLossless(turn, provider) && members !== undefined && provider.quirks.compaction === false;
-    const left = isForeign ? compactionMembers(turn.body, members, turn.format) : [];
-    if (left.length === 0) return short;
-    const removed = Object.fromEntries(left.map((name) => [name, undefined]));
-    return { ...short, why: "compaction", members: { ...members, ...removed }, dropped: left };
+    const withoutEffect = isForeign ? compactionMembers(turn.body, members, turn.format) : [];
+    if (withoutEffect.length === 0) return short;
+    const removed = Object.fromEntries(withoutEffect.map((name) => [name, undefined]));
+    return { ...short, why: "compaction", members: { ...members, ...removed }, dropped: withoutEffect };
   }
 
   async again(_turn: ChatTurn, { error, route }: FailedCall): Promise<Change | undefined> {

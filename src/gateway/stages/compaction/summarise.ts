@@ -56,9 +56,9 @@ export async function summarise(
   const counted = rest.reduce((sum, one) => sum + one.tokens, 0);
   const perChar = Math.max(0.2, chars === 0 ? 0.3 : counted / chars);
   const charsMax = Math.max(2000, Math.floor((window * PART_SHARE) / perChar));
-  const all = await partsFor(rest, charsMax);
-  const parts = all.slice(-CALLS_MAX);
-  const dropped = all.slice(0, -CALLS_MAX).reduce((sum, { messages }) => sum + messages, 0);
+  const everyPart = await partsFor(rest, charsMax);
+  const parts = everyPart.slice(-CALLS_MAX);
+  const dropped = everyPart.slice(0, -CALLS_MAX).reduce((sum, { messages }) => sum + messages, 0);
   const maxTokens = Math.max(256, Math.min(ANSWER_TOKENS_MAX, Math.floor(window / 6)));
   let summary = record?.summary ?? "";
   // What the user asked for in the dropped parts is kept by rule.
@@ -106,10 +106,10 @@ export async function latestOf(
   const parts = await partsFor(others, Math.floor(charsMax / 4));
   const { text, messages: quoted } = parts.at(-1) ?? { text: "", messages: 0 };
   const latest = text === "" ? "" : `## Latest messages (quoted, as no summary could be made)\n${text}`;
-  const said = [record?.summary ?? "", task, latest].filter((part) => part !== "").join("\n\n");
+  const wishes = [record?.summary ?? "", task, latest].filter((part) => part !== "").join("\n\n");
   return {
     ...(await recordOfNames({ record, rest }, signal)),
-    summary: withWishes(said, others, Math.floor(charsMax / 4)),
+    summary: withWishes(wishes, others, Math.floor(charsMax / 4)),
     omitted: (record?.omitted ?? 0) + Math.max(0, others.length - quoted),
   };
 }
@@ -128,9 +128,9 @@ function withWishes(summary: string, rest: readonly MeasuredElement[], charsMax:
     chars += line.length + 1;
     return chars <= charsMax && kept.push(line) > 0;
   };
-  const isFull = rest.toReversed().some((one) => {
-    if (one.entry.role !== "user" || one.entry.pieces.some(({ type }) => type === "result")) return false;
-    const words = cutMiddle(wordsOf(one), WISH_CHARS).replace(/\s+/g, " ").trim();
+  const isFull = rest.toReversed().some((message) => {
+    if (message.entry.role !== "user" || message.entry.pieces.some(({ type }) => type === "result")) return false;
+    const words = cutMiddle(wordsOf(message), WISH_CHARS).replace(/\s+/g, " ").trim();
     return words !== "" && !isKept(`- ${words}`);
   });
   if (!isFull) lines.toReversed().every(isKept);
@@ -156,11 +156,11 @@ function takeRecord(
 ): { record: ConversationRecord | undefined; rest: MeasuredElement[] } {
   let record = previous;
   const rest: MeasuredElement[] = [];
-  for (const one of middle) {
-    const found = recordOf(one.entry);
+  for (const message of middle) {
+    const found = recordOf(message.entry);
     if (found === undefined) {
       // System messages are kept unchanged beside the record.
-      if (one.entry.role !== "system") rest.push(one);
+      if (message.entry.role !== "system") rest.push(message);
     } else record = found;
   }
   return { record, rest };

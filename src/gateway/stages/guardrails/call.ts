@@ -114,7 +114,11 @@ export class GuardedCall {
 }
 
 /** The guardrails that apply to a request; undefined if none does. */
-export function guardedBy(guards: Guards, all: readonly Guardrail[], caller: GuardedCaller): GuardedCall | undefined {
-  const own = all.filter((guardrail) => guardrail.applies(caller) && guardrail.judge?.readsAnswersOnly !== true);
+export function guardedBy(
+  guards: Guards,
+  guardrails: readonly Guardrail[],
+  caller: GuardedCaller,
+): GuardedCall | undefined {
+  const own = guardrails.filter((guardrail) => guardrail.applies(caller) && guardrail.judge?.readsAnswersOnly !== true);
   return own.length === 0 ? undefined : new GuardedCall(guards, own, caller);
 }

@@ -18,8 +18,8 @@ const guardCall = lazily(() => {
 
 /** The guardrails of a request that is no chat; undefined if none applies. */
 export function guardedCall(guards: Guards | undefined, caller: GuardedCaller): GuardedCall | undefined {
-  const all = guards?.all();
-  return guards === undefined || all === undefined ? undefined : guardCall()(guards, all, caller);
+  const guardrails = guards?.all();
+  return guards === undefined || guardrails === undefined ? undefined : guardCall()(guards, guardrails, caller);
 }
 
 /** Makes the guardrails of a configuration ready; undefined if there are none. */

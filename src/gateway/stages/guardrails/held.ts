@@ -81,7 +81,7 @@ class HeldAnswer {
   #collect(): void {
     const isJson = new Set<string>();
     const isInterim = this.#isInterim();
-    const open = new Map<string, { part: number | undefined; deltas: [Delta, ...Delta[]] }>();
+    const latest = new Map<string, { part: number | undefined; deltas: [Delta, ...Delta[]] }>();
     for (const event of this.#events) {
       if (event.type === "tool-start" && event.kind === "function") isJson.add(event.id);
       if (event.type === "tool-start" && this.#isOwn(event)) this.#own.add(event.id);
@@ -89,10 +89,10 @@ class HeldAnswer {
         this.#within.set(event, this.#textsWithin(event));
         continue;
       }
-      const last = open.get(event.id);
+      const last = latest.get(event.id);
       // Each part of a summary is a text of its own.
       if (last !== undefined && last.part === partOf(event)) last.deltas.push(event);
-      else open.set(event.id, { part: partOf(event), deltas: this.#begun(event) });
+      else latest.set(event.id, { part: partOf(event), deltas: this.#begun(event) });
     }
     for (const { deltas } of this.#all) {
       const [{ type, choice, id }] = deltas;
@@ -155,9 +155,9 @@ class HeldAnswer {
   }
 
   #ofDelta(event: Delta): readonly ChatEvent[] {
-    const said = this.#said.get(event);
-    if (said === undefined) return [];
-    const { passing, before, deltas } = said;
+    const waiting = this.#said.get(event);
+    if (waiting === undefined) return [];
+    const { passing, before, deltas } = waiting;
     const isBound = event.type === "reasoning-delta" && event.summaryIndex === undefined;
     // Text that a signature may be bound to goes to the client as it came: it comes back, and must still fit.
     const text =

@@ -11,11 +11,11 @@ import { Denied, deniedError, GuardSession } from "./session.ts";
 import type { GuardedRequest } from "./tools.ts";
 
 /** The work of the guardrails that apply to a request; undefined if none does. */
-export function guardrailsRun(guards: Guards, all: readonly Guardrail[], turn: ChatTurn): StageRun | undefined {
+export function guardrailsRun(guards: Guards, guardrails: readonly Guardrail[], turn: ChatTurn): StageRun | undefined {
   const { requestId, path: endpoint } = turn.exchange;
   const request = { caller: turn.caller, model: turn.model.id, requestId, endpoint };
   const isOwn = turn.origin === "inner";
-  const own = all.filter((one) => one.applies(request) && !(isOwn && one.judge?.readsAnswersOnly === true));
+  const own = guardrails.filter((one) => one.applies(request) && !(isOwn && one.judge?.readsAnswersOnly === true));
   return own.length === 0 ? undefined : new GuardrailsRun(guards, own, request);
 }
 
@@ -120,8 +120,8 @@ class GuardrailsRun implements StageRun {
     if (turn.isShortenable === true) await this.#learned(turn, signal);
     try {
       // What was masked already is not masked again.
-      const said = saidIn(turn);
-      await this.#session.beside(turn.isShortenable === true ? this.#session.input(said) : said, signal);
+      const sent = saidIn(turn);
+      await this.#session.beside(turn.isShortenable === true ? this.#session.input(sent) : sent, signal);
       this.#tell(turn, true);
     } catch (error) {
       throw error instanceof Denied ? this.#refused(turn, error) : error;

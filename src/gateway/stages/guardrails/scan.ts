@@ -57,17 +57,17 @@ export class Scan implements TextFlow {
     // What each check finds next holds until something before it was taken.
     const found: (Found | undefined)[] = this.#checks.map((check) => check.next(text, this.#from));
     for (;;) {
-      const open = isEnd ? text.length : this.#openFrom(text);
+      const undecidedFrom = isEnd ? text.length : this.#openFrom(text);
       const first = earliest(found);
-      if (first === undefined || (!isEnd && first.start >= open)) {
-        out += text.slice(this.#from, open);
-        this.#from = open;
+      if (first === undefined || (!isEnd && first.start >= undecidedFrom)) {
+        out += text.slice(this.#from, undecidedFrom);
+        this.#from = undecidedFrom;
         break;
       }
       out += text.slice(this.#from, first.start) + this.#replace(text.slice(first.start, first.end), first.label);
       this.#from = first.end;
-      found.forEach((one, at) => {
-        if (one !== undefined && one.start < this.#from) found[at] = this.#checks[at]!.next(text, this.#from);
+      found.forEach((finding, at) => {
+        if (finding !== undefined && finding.start < this.#from) found[at] = this.#checks[at]!.next(text, this.#from);
       });
     }
     const kept = Math.max(0, this.#from - CONTEXT_CHARS - 1);
@@ -79,22 +79,26 @@ export class Scan implements TextFlow {
   }
 
   #openFrom(text: string): number {
-    let open = text.length;
+    let undecidedFrom = text.length;
     // Half a character may be the beginning of anything.
-    const last = text.charCodeAt(open - 1);
-    if (open > this.#from && last >= 0xd800 && last < 0xdc00) open--;
-    for (const check of this.#checks) open = Math.min(open, check.open(text, this.#from));
-    return open;
+    const last = text.charCodeAt(undecidedFrom - 1);
+    if (undecidedFrom > this.#from && last >= 0xd800 && last < 0xdc00) undecidedFrom--;
+    for (const check of this.#checks) undecidedFrom = Math.min(undecidedFrom, check.open(text, this.#from));
+    return undecidedFrom;
   }
 }
 
 /** The first part; of those that begin at the same place, the longest. */
 function earliest(found: readonly (Found | undefined)[]): Found | undefined {
   let first: Found | undefined;
-  for (const one of found) {
-    if (one === undefined) continue;
-    if (first === undefined || one.start < first.start || (one.start === first.start && one.end > first.end))
-      first = one;
+  for (const finding of found) {
+    if (finding === undefined) continue;
+    if (
+      first === undefined ||
+      finding.start < first.start ||
+      (finding.start === first.start && finding.end > first.end)
+    )
+      first = finding;
   }
   return first;
 }

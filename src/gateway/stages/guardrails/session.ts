@@ -89,10 +89,10 @@ export class GuardSession {
   }
 
   /**
-   * Leads the texts of values through the guardrails, in steps: `input` knows then what becomes of each. `said`: what of them are
+   * Leads the texts of values through the guardrails, in steps: `input` knows then what becomes of each. `sent`: what of them are
    * messages and tools. Throws `Denied`.
    */
-  async learn(values: readonly unknown[], said: unknown, signal?: AbortSignal): Promise<void> {
+  async learn(values: readonly unknown[], sent: unknown, signal?: AbortSignal): Promise<void> {
     if (!this.#has("input")) return;
     const texts = new Map<string, PassingText>();
     const add = (kind: PassingText["kind"], isJson: boolean) => (text: string) => {
@@ -107,7 +107,7 @@ export class GuardSession {
         return mapTexts(value, { ...NOTHING_ELSE, text: add(kind, false), json: add("arguments", true) });
       });
     };
-    collect(said, "text");
+    collect(sent, "text");
     for (const value of values) collect(value, "parameter");
     const before = [...texts.values()].map(({ text }) => text);
     await this.pass("input", [...texts.values()], signal);
@@ -126,24 +126,24 @@ export class GuardSession {
         continue;
       }
       if (guardrail.checks.length === 0) continue;
-      for (const one of texts) {
+      for (const passing of texts) {
         const create = () => this.#guarded(guardrail, side);
-        one.text = one.isJson
-          ? await this.#jsonInSteps(one.text, create, steps)
-          : await steps.scanned(create(), one.text);
+        passing.text = passing.isJson
+          ? await this.#jsonInSteps(passing.text, create, steps)
+          : await steps.scanned(create(), passing.text);
       }
     }
   }
 
-  /** Asks what judges a request beside its call. `said`: its messages and tools as they are sent. Throws `Denied`. */
-  async beside(said: unknown, signal?: AbortSignal): Promise<void> {
+  /** Asks what judges a request beside its call. `sent`: its messages and tools as they are sent. Throws `Denied`. */
+  async beside(sent: unknown, signal?: AbortSignal): Promise<void> {
     const texts: PassingText[] = [];
     const add = (kind: PassingText["kind"], isJson: boolean) => (text: string) => {
       texts.push({ text, kind, choice: 0, isJson });
       return text;
     };
-    this.readable("input", said, () =>
-      mapTexts(said, { ...NOTHING_ELSE, text: add("text", false), json: add("arguments", true) }),
+    this.readable("input", sent, () =>
+      mapTexts(sent, { ...NOTHING_ELSE, text: add("text", false), json: add("arguments", true) }),
     );
     const judging = this.#guardrails.filter(({ on, judge }) => on.includes("input") && judge?.isBeside === true);
     await Promise.all(judging.map((guardrail) => this.#judged(guardrail, { side: "input", texts, signal })));
@@ -190,11 +190,11 @@ export class GuardSession {
 
   /** How often each guardrail did what since the last call. */
   takeCounts(): { readonly guardrail: string; readonly action: string; readonly count: number }[] {
-    return [...this.#counts].flatMap(([guardrail, one]) => {
-      const all = Math.max(1, one.found);
-      const count = all - (this.#taken.get(guardrail) ?? 0);
-      this.#taken.set(guardrail, all);
-      return count === 0 ? [] : [{ guardrail, action: this.#told(one).replace(/:.*/, ""), count }];
+    return [...this.#counts].flatMap(([guardrail, counted]) => {
+      const total = Math.max(1, counted.found);
+      const count = total - (this.#taken.get(guardrail) ?? 0);
+      this.#taken.set(guardrail, total);
+      return count === 0 ? [] : [{ guardrail, action: this.#told(counted).replace(/:.*/, ""), count }];
     });
   }
 
@@ -277,14 +277,14 @@ export class GuardSession {
       this.#count(guardrail.name).found++;
       return;
     }
-    for (const [at, one] of texts.entries()) {
+    for (const [at, passing] of texts.entries()) {
       const replaced = verdict.texts[at]!;
-      if (replaced === one.text) continue;
+      if (replaced === passing.text) continue;
       const count = this.#count(guardrail.name);
       count.found++;
       if (isNoted) continue;
       count.masked = true;
-      one.text = replaced;
+      passing.text = replaced;
     }
   }
 

@@ -9,8 +9,8 @@ export function createGuardrailsStage(guards: Guards): Stage {
   return {
     name: "guardrails",
     open(turn) {
-      const all = guards.all();
-      return all === undefined ? undefined : runOf()(guards, all, turn);
+      const guardrails = guards.all();
+      return guardrails === undefined ? undefined : runOf()(guards, guardrails, turn);
     },
   };
 }

@@ -55,9 +55,9 @@ function unread<T>(value: T, map: TextMap): T {
 
 function mapList(list: readonly unknown[], map: TextMap, depth: number): readonly unknown[] {
   let changed: unknown[] | undefined;
-  for (const [at, one] of list.entries()) {
-    const mapped = isSigned(one) ? mapSigned(one, map, depth) : mapTexts(one, map, depth + 1);
-    if (mapped !== one) changed ??= list.slice(0, at);
+  for (const [at, member] of list.entries()) {
+    const mapped = isSigned(member) ? mapSigned(member, map, depth) : mapTexts(member, map, depth + 1);
+    if (mapped !== member) changed ??= list.slice(0, at);
     if (mapped !== undefined) changed?.push(mapped);
   }
   return changed ?? list;

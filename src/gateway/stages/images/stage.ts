@@ -45,15 +45,15 @@ async function inlined(
   const { urls } = mediaReferences(body);
   if (urls.size === 0) return undefined;
   if (urls.size > IMAGES_MAX) throw tooManyImages();
-  let left = FETCHED_BYTES_MAX;
-  for (const { data } of images.values()) left -= Buffer.byteLength(data, "base64");
+  let bytesLeft = FETCHED_BYTES_MAX;
+  for (const { data } of images.values()) bytesLeft -= Buffer.byteLength(data, "base64");
   // The images are fetched one after the other, so that the sum is checked before the next one.
   for (const url of urls) {
     if (images.has(url)) continue;
-    const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, left), signal });
+    const bytes = await fetchImage(fetch, url, { bytesMax: Math.min(IMAGE_BYTES_MAX, bytesLeft), signal });
     const mediaType = sniffImage(bytes);
     if (mediaType === undefined) throw cannotUse(url, "it is not a PNG, JPEG, GIF or WebP image");
-    left -= bytes.byteLength;
+    bytesLeft -= bytes.byteLength;
     images.set(url, { mediaType, data: Buffer.from(bytes).toString("base64") });
   }
   const sources = { url: (url: string) => images.get(url) };

@@ -84,8 +84,8 @@ export class GatewayThreads {
         await threads.keep(name(id), { model, tokens, text: { format: format.name, messages, more: { fixed, root } } });
         // Of the previous answer, only the fact remains that it was continued.
         if (previousId === undefined) return;
-        const left = { format: format.name, messages: [], more: { continuedBy: id } };
-        await threads.keep(name(previousId), { model, tokens: 0, text: left });
+        const successor = { format: format.name, messages: [], more: { continuedBy: id } };
+        await threads.keep(name(previousId), { model, tokens: 0, text: successor });
       },
     };
   }

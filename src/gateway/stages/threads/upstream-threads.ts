@@ -40,8 +40,8 @@ export function supportsThreads(provider: Provider | undefined): boolean {
 export function refusesThread(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   const { upstream, details } = error.detail;
-  const said = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
-  if (said?.error_code === "thread_unsupported_request") return true;
+  const reported = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
+  if (reported?.error_code === "thread_unsupported_request") return true;
   // Servers that are older than threads refuse the parameter or the beta as an unknown name.
   return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(error.message);
 }
@@ -52,8 +52,8 @@ const UNKNOWN_THREAD =
 /** The client's headers without the beta for threads, for a provider to which no thread is sent. */
 export function withoutThreads(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { "anthropic-beta": betas, ...rest } = headers;
-  const left = (betas ?? "").split(",").map((name) => name.trim());
-  const known = left.filter((name) => name !== "" && !name.startsWith("message-threads-"));
+  const betaNames = (betas ?? "").split(",").map((name) => name.trim());
+  const known = betaNames.filter((name) => name !== "" && !name.startsWith("message-threads-"));
   return known.length === 0 ? rest : { ...rest, "anthropic-beta": known.join(",") };
 }
 
@@ -92,8 +92,8 @@ export function routesOfThread(
     return [...able, ...routes.filter((route) => !isAble(route)).map(later)];
   }
   const holder = deps.threads.providerOf(previousId, deps.accountId);
-  const left = routes.filter(({ provider }) => provider === holder);
-  if (left.length > 0) return left;
+  const holderRoutes = routes.filter(({ provider }) => provider === holder);
+  if (holderRoutes.length > 0) return holderRoutes;
   throw new ApiError("thread_not_found", `There is no answer '${previousId.slice(0, 100)}' to continue from.`, {
     param: "thread.previous_message_id",
     // The code of Anthropic's own error, after which its SDKs send the whole history.

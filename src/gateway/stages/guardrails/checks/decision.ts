@@ -19,9 +19,9 @@ export function decisionJudge({ model, question, atLeast, beside }: DecisionOpti
     isBeside: beside,
     readsAnswersOnly: false,
     async judge({ texts, request, signal }) {
-      const said = texts.filter(({ kind, text }) => kind !== "parameter" && text.trim() !== "");
-      if (said.length === 0) return "allow";
-      const state = said.map(({ text }) => text).join("\n\n");
+      const judged = texts.filter(({ kind, text }) => kind !== "parameter" && text.trim() !== "");
+      if (judged.length === 0) return "allow";
+      const state = judged.map(({ text }) => text).join("\n\n");
       const probability = await tools.decide({ model, question, state, request, signal });
       return probability >= atLeast ? "deny" : "allow";
     },

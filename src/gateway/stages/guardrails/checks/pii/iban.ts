@@ -47,10 +47,10 @@ export const ibanCheck: TextCheck = {
 
 /** Where the given number of letters and digits ends. */
 function endOf(text: string, length: number): number | undefined {
-  let left = length;
+  let charsLeft = length;
   for (let at = 0; at < text.length; at++) {
-    if (/[A-Za-z\d]/.test(text[at]!)) left--;
-    if (left === 0) return at + 1;
+    if (/[A-Za-z\d]/.test(text[at]!)) charsLeft--;
+    if (charsLeft === 0) return at + 1;
   }
   return undefined;
 }
