@@ -3,9 +3,10 @@
 import type { Caller } from "../gateway/admission/caller.ts";
 import type { createCallers } from "../gateway/admission/callers.ts";
 import type { ChatWebTools, ToolCaller, WebHit } from "../gateway/stages/chat-tools/deps.ts";
-import { createInnerCalls, type InnerCaller } from "../http/inner-call.ts";
+import { createInnerCalls } from "../http/inner-call.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { Foundation } from "./foundation.ts";
+import { chatMcpServers, innerCallerOf } from "./mcp-servers.ts";
 
 /** How many pages a search gives. */
 const HITS = 5;
@@ -17,8 +18,16 @@ interface ChatWebDeps extends Pick<Foundation, "observer" | "log"> {
   readonly web: Pick<ReturnType<typeof createWeb>, "answers">;
 }
 
+/** The tools that the gateway runs within a chat. */
+export function chatTools(
+  base: Foundation,
+  { web, ...servers }: { web: ChatWebDeps["web"] } & Pick<Parameters<typeof chatMcpServers>[0], "servers" | "guards">,
+) {
+  return { web: chatWebTools({ ...base, web }), mcp: chatMcpServers({ ...base, ...servers }) };
+}
+
 /** The web endpoints as tools of chats. */
-export function chatWebTools({ callers, web, observer, log }: ChatWebDeps): ChatWebTools {
+function chatWebTools({ callers, web, observer, log }: ChatWebDeps): ChatWebTools {
   const { search, scrape } = web.answers;
   const answers = {
     "/v1/search": callers.vouched((request) => search({ request })),
@@ -31,7 +40,7 @@ export function chatWebTools({ callers, web, observer, log }: ChatWebDeps): Chat
       finished: observer.finished,
       unexpected: ({ requestId }, error) => log.error("unexpected error", { request_id: requestId, error }),
     });
-    return call(callerOf(exchange), { method: "POST", path, body, signal }).answer;
+    return call(innerCallerOf(exchange), { method: "POST", path, body, signal }).answer;
   };
   return {
     async search(query, by) {
@@ -51,10 +60,4 @@ export function chatWebTools({ callers, web, observer, log }: ChatWebDeps): Chat
 
 function hitOf(url: unknown, title: unknown, text: unknown): WebHit {
   return { url: String(url), title: String(title ?? url), text: String(text ?? "") };
-}
-
-/** The caller is known, so that neither an address nor a key grants anything. */
-function callerOf({ requestId, span }: ToolCaller["exchange"]): InnerCaller {
-  const nowhere = { authorization: "", address: "", secure: true, isUnnamedProxy: true, origin: "http://localhost" };
-  return { requestId, span, ...nowhere };
 }

@@ -22,7 +22,7 @@ import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
 import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
 import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
-import type { ChatWebTools } from "../gateway/stages/chat-tools/deps.ts";
+import type { ChatMcpServers, ChatWebTools } from "../gateway/stages/chat-tools/deps.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
 import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
@@ -62,8 +62,8 @@ export interface ChatDeps {
   readonly flights: Flights;
   /** Empty lists, which the chat side fills. */
   readonly stages: Parameters<typeof fillStages>[0];
-  /** The web endpoints, for tools that the gateway runs within a chat. */
-  readonly webTools: ChatWebTools;
+  /** What the gateway runs within a chat. */
+  readonly tools: { readonly web: ChatWebTools; readonly mcp: ChatMcpServers };
   /** How long a stream's headers wait for its first event. */
   readonly peekMs: number | undefined;
 }
@@ -105,7 +105,7 @@ export function createChat(deps: ChatDeps) {
     },
     cache: cacheOf(deps, compaction.sealer),
     imageFetch: imageFetch(live),
-    web: deps.webTools,
+    ...deps.tools,
     toolSettings: () => config().chatTools,
   };
   const pipeline = {

@@ -10,17 +10,18 @@ import { exchangeOf } from "../http/exchange.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
 import { joinRoutes, longEnough } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";
-import type { McpServers, ServedTool } from "../mcp/servers/servers.ts";
+import type { ServedTool } from "../mcp/servers/servers.ts";
 import type { Resources } from "../mcp/tool.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { Foundation } from "./foundation.ts";
+import type { createMcpServers } from "./mcp-servers.ts";
 import type { addUpstreams } from "./upstreams.ts";
 
 type Upstreams = ReturnType<typeof addUpstreams>;
 type Decisions = Upstreams["decisions"];
 
-export interface McpServiceDeps
-  extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log" | "clock"> {
+export interface McpServiceDeps extends Pick<Foundation, "config" | "callers" | "observer" | "bodyLimits" | "log"> {
+  readonly servers: Pick<ReturnType<typeof createMcpServers>, "open">;
   readonly web: Pick<ReturnType<typeof createWeb>, "routes" | "engines">;
   readonly decisions: Pick<Decisions, "routes" | "choices">;
   readonly webModels: WebModelChoice;
@@ -29,21 +30,8 @@ export interface McpServiceDeps
 
 /** `POST /mcp` as a service. */
 export function createMcpService(deps: McpServiceDeps) {
-  const { config, callers, observer, log, bodyLimits } = deps;
-  let loading: Promise<McpServers> | undefined;
-  /** The code for other servers is loaded when their tools are first asked for. */
-  const servers = () => {
-    loading ??= import("../mcp/servers/servers.ts").then(
-      ({ McpServers }) =>
-        new McpServers({
-          settings: () => config().mcp.servers,
-          nowMs: () => deps.clock.now(),
-          warn: (message, fields) => log.warn(message, fields),
-        }),
-    );
-    return loading;
-  };
-  const mcp = createMcp({
+  const { config, callers, observer, log, bodyLimits, servers } = deps;
+  return createMcp({
     admit: callers.admit,
     origins: () => config().server,
     authenticate: async (request) => {
@@ -51,10 +39,10 @@ export function createMcpService(deps: McpServiceDeps) {
       const { tier } = caller.account;
       const hasServers = () => config().mcp.servers.size > 0;
       const served = {
-        list: async () => (hasServers() ? (await servers()).tools(tier) : []),
+        list: async () => (hasServers() ? (await servers.open()).tools(tier) : []),
         find: async (name: string) => {
           if (!hasServers()) return undefined;
-          const tool = await (await servers()).find(tier, name);
+          const tool = await (await servers.open()).find(tier, name);
           return (
             tool && guardedTool(tool, guardedCall(deps.guards, { caller, model: name, exchange: exchangeOf(request) }))
           );
@@ -72,14 +60,6 @@ export function createMcpService(deps: McpServiceDeps) {
     }),
     unexpected: (error) => log.error("a tool failed unexpectedly", { error }),
   });
-  return {
-    ...mcp,
-    reconfigure: () => void loading?.then((open) => open.reconfigure()),
-    stop: async () => {
-      await mcp.stop();
-      await (await loading)?.stop();
-    },
-  };
 }
 
 type ToldProgress = Parameters<NonNullable<Parameters<ServedTool["call"]>[1]["progress"]>>[0];

@@ -19,7 +19,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
 import { createChat } from "./chat.ts";
-import { chatWebTools } from "./chat-tools.ts";
+import { chatTools } from "./chat-tools.ts";
 import { createDashboard, playOf } from "./dashboard.ts";
 import { createDrain } from "./drain.ts";
 import { createEdgeService } from "./edge.ts";
@@ -27,6 +27,7 @@ import { addFoundation, type Foundation } from "./foundation.ts";
 import { createWatch } from "./health-watch.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { createMcpService } from "./mcp.ts";
+import { createMcpServers } from "./mcp-servers.ts";
 import { createStatus } from "./status.ts";
 import { addUpstreams } from "./upstreams.ts";
 
@@ -101,7 +102,6 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   add("account endpoints", { routes: endpointRoutes(ACCOUNT_ENDPOINTS, accountDeps) });
 
   const { fleet, decisions, calls, ...models } = addUpstreams(base, await verbs.secrets.secret("end_users"));
-  const { metrics } = observer;
   // The web asks models, and chats ask the web.
   const stages = emptyStages();
   const webModels: WebModelChoice = {
@@ -120,7 +120,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       frontier: verbs.frontier,
       answers: verbs.answers,
       makeRoom: verbs.storage.makeRoom,
-      metrics,
+      metrics: observer.metrics,
       settings: verbs.settings,
       acrossNodes: base.shared,
       anonymousRpm: () => grants().free.rpm,
@@ -135,12 +135,13 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
   add("firecrawl", { routes: web.firecrawl });
   const isDecisionModel = decisions.has;
+  const servers = add("mcp servers", createMcpServers(base));
   const chat = add(
     "chat",
     createChat({
-      ...{ live, log, clock, verbs, calls, fleet, metrics, authenticate, isDecisionModel, stages },
+      ...{ live, log, clock, verbs, calls, fleet, authenticate, isDecisionModel, stages, metrics: observer.metrics },
       compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
-      ...{ flights: base.shared.flights, webTools: chatWebTools({ ...base, web }), peekMs },
+      ...{ flights: base.shared.flights, tools: chatTools(base, { web, servers, guards: calls.guards }), peekMs },
     }),
   );
   add("models", {
@@ -157,7 +158,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 
   const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
   add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
-  add("mcp", createMcpService({ ...base, observer, web, decisions, webModels, guards: calls.guards }));
+  add("mcp", createMcpService({ ...base, servers, web, decisions, webModels, guards: calls.guards }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };
 }

@@ -1,13 +1,19 @@
 // Tools that the gateway runs within an answer: their calls, what they give, and the sources that a text names.
 
-/** The kinds of tools. */
-export type ServerToolKind = "web_search" | "web_fetch";
+/** The kinds of the gateway's own tools. */
+export type WebToolKind = "web_search" | "web_fetch";
+/** The kinds of tools: its own, and those of MCP servers. */
+export type ServerToolKind = WebToolKind | "mcp";
 
 /** A call, as the client sees it. */
 export interface ServerToolCall {
   callId: string;
   kind: ServerToolKind;
   name: string;
+  /** The MCP server, as the client named it. */
+  server?: string;
+  /** The client's approval of the call. */
+  approvalId?: string;
 }
 
 /** A page that was given to the model. */
@@ -22,7 +28,9 @@ export interface FoundPage {
 export type ServerToolOutput =
   | { type: "pages"; pages: readonly FoundPage[] /** All pages in one value. */; sealed(): string }
   | { type: "page"; page: FoundPage; text: string; retrievedAt: string }
-  | { type: "error"; code: ServerToolError };
+  | { type: "error"; code: ServerToolError }
+  /** What an MCP server said. */
+  | { type: "content"; text: string; isError: boolean };
 
 /** Why a tool gave nothing, in the words of the messages format. */
 export type ServerToolError =

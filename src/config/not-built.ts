@@ -12,7 +12,7 @@ export interface NotBuilt {
 }
 
 /** The keys. */
-export const NOT_BUILT: readonly NotBuilt[] = [{ key: "mcp.clients_may_name", read: ({ mcp }) => mcp.clientsMayName }];
+export const NOT_BUILT: readonly NotBuilt[] = [];
 
 /** Those of them with another value than their default. */
 export function setInVain(config: Config, list: readonly NotBuilt[] = NOT_BUILT): string[] {

@@ -23,6 +23,7 @@ const Server = entry("A server: either `url` or `command`.", {
   }),
   tiers: list("The plans whose keys may use it. Empty: all.", Type.Union(TIER_IDS.map((id) => Type.Literal(id)))),
   timeout: duration("Time limit of a call.", "30s"),
+  auto: flag("Whether every chat of these plans gets its tools. Clients do not see the calls.", false),
 });
 
 export const McpSection = section("Other MCP servers, whose tools stand on `/mcp` as `NAME__tool`.", {

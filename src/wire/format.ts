@@ -9,9 +9,10 @@ import type { ChatEvent } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
 import type { HistoryReader } from "../chat/seals.ts";
-import type { ServerToolKind } from "../chat/server-tools.ts";
+import type { WebToolKind } from "../chat/server-tools.ts";
 import type { NamedFormat } from "./client-names.ts";
 import type { FormatFields } from "./fields.ts";
+import type { McpFormat } from "./mcp-format.ts";
 import type { Source } from "./seal-envelopes.ts";
 import type { Known } from "./unread.ts";
 
@@ -133,7 +134,9 @@ export interface WireFormat extends NamedFormat {
    */
   lowersLimit?: boolean;
   /** The tools that providers run and that the gateway can run in their place, by their names in this format. */
-  ownTools?: readonly (readonly [names: RegExp, kind: ServerToolKind])[];
+  ownTools?: readonly (readonly [names: RegExp, kind: WebToolKind])[];
+  /** How clients of this format name MCP servers; absent if they cannot. */
+  mcp?: () => McpFormat;
   /** Whether clients of this format mark what to cache. */
   marksCaches?: boolean;
   /** Whether clients may not return reasoning, so that the gateway stores it by the ids of the calls that follow it. */

@@ -17,7 +17,12 @@ export interface McpServerSettings {
   /** The plans that may use it; empty: all. */
   readonly tiers: readonly string[];
   readonly timeoutMs: number;
+  /** In place of the usual one, for an address that a client named. */
+  readonly fetch?: ServerFetch;
 }
+
+/** How a server is reached. */
+export type ServerFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** What a call may use. */
 export interface ServerCall {
@@ -157,8 +162,11 @@ export class ServerConnection {
   }
 
   async #transport(sdk: typeof import("@modelcontextprotocol/client")): Promise<Transport> {
-    const { url, headers, command, env } = this.#settings;
-    if (url !== "") return new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const { url, headers, command, env, fetch } = this.#settings;
+    if (url !== "") {
+      const own = fetch === undefined ? {} : { fetch };
+      return new sdk.StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, ...own });
+    }
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const [program = "", ...args] = command;
     return new StdioClientTransport({ command: program, args, env, stderr: "ignore" });

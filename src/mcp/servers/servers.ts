@@ -2,7 +2,13 @@
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { sizedText } from "../sized.ts";
-import { type McpServerSettings, type ServerCall, ServerConnection, ServerDown } from "./connection.ts";
+import {
+  type McpServerSettings,
+  type ServerCall,
+  ServerConnection,
+  ServerDown,
+  type ServerFetch,
+} from "./connection.ts";
 
 /** What the servers need. */
 export interface McpServersDeps {
@@ -26,6 +32,14 @@ export interface ServedTools {
   find(name: string): Promise<ServedTool | undefined>;
 }
 
+/** One server, with its own names. Both reject with `ServerDown`. */
+export interface OneServer {
+  tools(): Promise<readonly Tool[]>;
+  call(tool: string, args: Record<string, unknown>, how: ServerCall): Promise<CallToolResult>;
+}
+
+/** Time limit of a call of a server that a client named. */
+const NAMED_TIMEOUT_MS = 30_000;
 /** The longest name of a tool in the protocol. */
 const NAME_CHARS_MAX = 128;
 
@@ -61,6 +75,41 @@ export class McpServers {
     return undefined;
   }
 
+  /** One server for a plan, under the names of its own; undefined if the plan has none of that name. */
+  server(tier: string, name: string): OneServer | undefined {
+    const settings = this.#deps.settings().get(name);
+    if (settings === undefined || !isFor(settings, tier)) return undefined;
+    return one(this.#connection(name, settings));
+  }
+
+  /** A server at an address that a client named. Nothing of it is kept. */
+  at(url: string, headers: Readonly<Record<string, string>>, fetch: ServerFetch): OneServer {
+    const settings = {
+      url,
+      headers,
+      command: [],
+      env: {},
+      tools: ["*"],
+      tiers: [],
+      timeoutMs: NAMED_TIMEOUT_MS,
+      fetch,
+    };
+    const { nowMs } = this.#deps;
+    const once = async <T>(work: (server: OneServer) => Promise<T>): Promise<T> => {
+      // Its failures are the client's own to know of.
+      const connection = new ServerConnection(new URL(url).hostname, settings, { nowMs, warn: () => undefined });
+      try {
+        return await work(one(connection));
+      } finally {
+        await connection.close().catch(() => undefined);
+      }
+    };
+    return {
+      tools: () => once((server) => server.tools()),
+      call: (tool, args, how) => once((server) => server.call(tool, args, how)),
+    };
+  }
+
   /** Closes the connections of servers whose settings have changed. */
   reconfigure(): void {
     const now = this.#deps.settings();
@@ -90,8 +139,19 @@ export class McpServers {
   }
 
   #serversOf(tier: string): [string, McpServerSettings][] {
-    return [...this.#deps.settings()].filter(([, { tiers }]) => tiers.length === 0 || tiers.includes(tier));
+    return [...this.#deps.settings()].filter(([, settings]) => isFor(settings, tier));
   }
+}
+
+function isFor({ tiers }: McpServerSettings, tier: string): boolean {
+  return tiers.length === 0 || tiers.includes(tier);
+}
+
+function one(connection: ServerConnection): OneServer {
+  return {
+    tools: () => connection.tools("list"),
+    call: async (tool, args, how) => withinSize(await connection.call(tool, args, how)),
+  };
 }
 
 function served(server: string, tool: Tool, connection: ServerConnection): ServedTool {

@@ -134,7 +134,7 @@ export const MESSAGES_FIELDS = formatFields({
     service_tier: "The provider's service tier.",
     speed: "The provider's speed.",
     container: "A container for the provider's tools.",
-    mcp_servers: "The MCP servers that the provider calls.",
+    mcp_servers: "MCP servers, called by the gateway or by the provider.",
     context_management:
       "Changes that the provider makes to the context: `edits`. The gateway makes them if the provider cannot.",
     compaction: "Compaction that the client requests by the protocol. The gateway does it for providers that cannot.",

@@ -1,5 +1,6 @@
 // The client format of `POST /v1/messages`: its properties and its whole answers.
 
+import { lazily } from "../../base/lazily.ts";
 import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { AnswerContext, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
@@ -43,6 +44,10 @@ export const messagesFormat: WireFormat = {
   lowersLimit: true,
   marksCaches: true,
   hasThreads: true,
+  mcp: lazily(() => {
+    const { mcpOfMessages }: typeof import("./mcp.ts") = require("./mcp.ts");
+    return mcpOfMessages;
+  }),
   ownTools: [
     [/^web_search_\d{8}$/, "web_search"],
     [/^web_fetch_\d{8}$/, "web_fetch"],

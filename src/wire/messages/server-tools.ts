@@ -5,17 +5,22 @@ import type { Citation, ServerToolCall, ServerToolOutput } from "../../chat/serv
 type Block = Record<string, unknown>;
 
 /** The block of a call. */
-export function callBlock({ callId, name }: ServerToolCall, input: Readonly<Block>): Block {
+export function callBlock({ callId, name, kind, server }: ServerToolCall, input: Readonly<Block>): Block {
+  if (kind === "mcp") return { type: "mcp_tool_use", id: callId, name, server_name: server, input };
   return { type: "server_tool_use", id: callId, name, input };
 }
 
 /** The block of what the tool gave. */
 export function resultBlock({ callId, kind }: ServerToolCall, output: ServerToolOutput): Block {
+  if (output.type === "content") {
+    const content = [{ type: "text", text: output.text }];
+    return { type: "mcp_tool_result", tool_use_id: callId, is_error: output.isError, content };
+  }
   const type = `${kind}_tool_result`;
   return { type, tool_use_id: callId, content: contentOf(type, output) };
 }
 
-function contentOf(type: string, output: ServerToolOutput): unknown {
+function contentOf(type: string, output: Exclude<ServerToolOutput, { type: "content" }>): unknown {
   if (output.type === "error") return { type: `${type}_error`, error_code: output.code };
   if (output.type === "pages") {
     return output.pages.map(({ url, title, sealed }) => ({

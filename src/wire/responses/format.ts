@@ -6,7 +6,7 @@ import { sealedCall } from "../seal-envelopes.ts";
 import { decodeResponses } from "./decode.ts";
 import { responsesEntries } from "./entries.ts";
 import { RESPONSES_FIELDS } from "./fields.ts";
-import { responsesTools } from "./lazy-tools.ts";
+import { responsesMcp, responsesTools } from "./lazy-tools.ts";
 import { RESPONSES_NAMES, RESPONSES_READS } from "./members.ts";
 import { openResponses } from "./seals.ts";
 import {
@@ -44,6 +44,7 @@ export const responsesFormat: WireFormat = {
   untranslatable: ["prompt", "tool_choice"],
   defaults: { temperature: true, maxTokens: false },
   storesAnswers: true,
+  mcp: responsesMcp,
   ownTools: [[/^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, "web_search"]],
 };
 
@@ -80,7 +81,7 @@ function encodeBlocks(blocks: readonly ResultBlock[], exchange: AnswerContext): 
     message = undefined;
     if (block.type === "server-tool") {
       const { input, output: given } = block;
-      const id = itemId("web_search_call", exchange, output.length);
+      const id = itemId(block.kind === "mcp" ? "mcp_call" : "web_search_call", exchange, output.length);
       output.push(responsesTools().callItemOf(id, block, { input, output: given, body: exchange.body }));
     } else if (block.type === "image")
       output.push(imageItem(block, itemId("image_generation_call", exchange, output.length)));

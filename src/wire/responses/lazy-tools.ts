@@ -8,3 +8,9 @@ export const responsesTools = lazily(() => {
   const serverItems = (stream: ConstructorParameters<typeof ServerItems>[0]) => new ServerItems(stream);
   return { callItemOf, urlCitation, serverItems };
 });
+
+/** Loaded with the first request that names an MCP server. */
+export const responsesMcp = lazily(() => {
+  const { mcpOfResponses }: typeof import("./mcp.ts") = require("./mcp.ts");
+  return mcpOfResponses;
+});

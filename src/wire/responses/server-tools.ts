@@ -17,8 +17,9 @@ export function callItemOf(
   call: ServerToolCall,
   { input, output, body }: { input: Readonly<Fields>; output: ServerToolOutput | undefined; body: Readonly<Fields> },
 ): Item {
+  if (call.kind === "mcp") return mcpItem(id, call, { input, output });
   const status = output === undefined ? "in_progress" : output.type === "error" ? "failed" : "completed";
-  const sealed = output === undefined || output.type === "error" ? undefined : sealedOf(output);
+  const sealed = output === undefined ? undefined : sealedOf(output);
   return {
     id,
     type: "web_search_call",
@@ -28,8 +29,37 @@ export function callItemOf(
   };
 }
 
-function sealedOf(output: Exclude<ServerToolOutput, { type: "error" }>): string {
-  return output.type === "pages" ? output.sealed() : output.page.sealed();
+function sealedOf(output: ServerToolOutput): string | undefined {
+  if (output.type === "pages") return output.sealed();
+  return output.type === "page" ? output.page.sealed() : undefined;
+}
+
+/** The item of a call of an MCP server. It carries the id under which the model knows the call. */
+function mcpItem(
+  id: string,
+  { callId, name, server, approvalId }: ServerToolCall,
+  { input, output }: { input: Readonly<Fields>; output: ServerToolOutput | undefined },
+): Item {
+  const said = output === undefined ? undefined : saidOf(output);
+  return {
+    id,
+    type: "mcp_call",
+    status: said === undefined ? "in_progress" : said.isError ? "failed" : "completed",
+    call_id: callId,
+    approval_request_id: approvalId ?? null,
+    server_label: server,
+    name,
+    arguments: output === undefined ? "" : JSON.stringify(input),
+    output: said === undefined || said.isError ? null : said.text,
+    error:
+      said?.isError === true
+        ? { type: "mcp_tool_execution_error", content: [{ type: "text", text: said.text }] }
+        : null,
+  };
+}
+
+function saidOf(output: ServerToolOutput): { text: string; isError: boolean } {
+  return output.type === "content" ? output : { text: "The call was not finished.", isError: true };
 }
 
 function actionOf(
@@ -66,6 +96,15 @@ interface OpenItem {
   input: Fields;
 }
 
+function typeOf({ kind }: ServerToolCall): "mcp_call" | "web_search_call" {
+  return kind === "mcp" ? "mcp_call" : "web_search_call";
+}
+
+/** The event of the end. Failed searches have none of their own. */
+function endOf(call: ServerToolCall, output: ServerToolOutput): string {
+  return call.kind === "mcp" && saidOf(output).isError ? "mcp_call.failed" : `${typeOf(call)}.completed`;
+}
+
 /** Writes the items of a stream. */
 export class ServerItems {
   readonly #stream: ItemStream;
@@ -81,7 +120,13 @@ export class ServerItems {
     if (open === undefined) return "";
     if (event.type === "server-tool-result") return this.#result(event.id, open, event.output);
     open.input = event.input;
-    return this.#stream.event("web_search_call.searching", { output_index: open.index, item_id: open.id });
+    const where = { output_index: open.index, item_id: open.id };
+    if (open.call.kind !== "mcp") return this.#stream.event("web_search_call.searching", where);
+    const text = JSON.stringify(event.input);
+    return (
+      this.#stream.event("mcp_call_arguments.delta", { ...where, delta: text }) +
+      this.#stream.event("mcp_call_arguments.done", { ...where, arguments: text })
+    );
   }
 
   /** Ends the items without a result. */
@@ -94,20 +139,18 @@ export class ServerItems {
   #start(call: ServerToolStart): string {
     const { exchange } = this.#stream;
     const index = this.#stream.next();
-    const id = itemId("web_search_call", exchange, index);
+    const type = typeOf(call);
+    const id = itemId(type, exchange, index);
     this.#open.set(call.id, { id, index, call, input: {} });
     const item = callItemOf(id, call, { input: {}, output: undefined, body: exchange.body });
-    return (
-      this.#stream.add(item) + this.#stream.event("web_search_call.in_progress", { output_index: index, item_id: id })
-    );
+    return this.#stream.add(item) + this.#stream.event(`${type}.in_progress`, { output_index: index, item_id: id });
   }
 
   #result(block: string, { id, index, call, input }: OpenItem, output: ServerToolOutput): string {
     this.#open.delete(block);
     const item = callItemOf(id, call, { input, output, body: this.#stream.exchange.body });
     return (
-      this.#stream.event("web_search_call.completed", { output_index: index, item_id: id }) +
-      this.#stream.done(index, item)
+      this.#stream.event(endOf(call, output), { output_index: index, item_id: id }) + this.#stream.done(index, item)
     );
   }
 }

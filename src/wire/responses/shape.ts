@@ -99,6 +99,7 @@ const ID_PREFIXES = {
   function_call: "fc_",
   custom_tool_call: "ctc_",
   web_search_call: "ws_",
+  mcp_call: "mcp_",
   image_generation_call: "ig_",
 } as const;
 

@@ -1,10 +1,11 @@
 // What the tools that the gateway runs within a chat need from the rest of the program, and what they share.
 
 import type { Clock } from "../../../base/clock.ts";
-import type { ChatRequest } from "../../../chat/request.ts";
-import type { ServerToolKind } from "../../../chat/server-tools.ts";
+import type { ChatRequest, ToolCallPart, ToolResultPart } from "../../../chat/request.ts";
+import type { WebToolKind } from "../../../chat/server-tools.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { Provider } from "../../../upstream/provider.ts";
+import type { ListedMcpTool } from "../../../wire/mcp-format.ts";
 import type { Caller } from "../../admission/caller.ts";
 import type { TurnExchange } from "../../centre/stage.ts";
 import type { Sealer } from "../compaction/seal.ts";
@@ -12,8 +13,10 @@ import type { Sealer } from "../compaction/seal.ts";
 /** For whom a tool works. */
 export interface ToolCaller {
   readonly caller: Caller;
-  readonly exchange: Pick<TurnExchange, "requestId" | "span">;
+  readonly exchange: Pick<TurnExchange, "requestId" | "span" | "path" | "log" | "headers">;
   readonly signal: AbortSignal;
+  /** Whether the client wrote what is asked, so that no guardrail has seen it yet. */
+  readonly isUnseen?: boolean;
 }
 
 /** The web endpoints, admitted and counted as a call of the same key. Both reject with `ApiError`. */
@@ -29,18 +32,65 @@ export interface WebHit {
   readonly text: string;
 }
 
+/** What an MCP server said to a call. */
+export interface McpSaid {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** An MCP server whose tools a chat may call. Messages of errors are for clients. */
+export interface ChatMcpServer {
+  /** Its tools that the configuration allows. */
+  tools(signal: AbortSignal): Promise<readonly ListedMcpTool[]>;
+  /** Calls a tool, which counts as a call of the key. Rejects with `ApiError`, or with the signal's reason. */
+  call(tool: string, args: Readonly<Record<string, unknown>>, by: ToolCaller): Promise<McpSaid>;
+}
+
+/** The MCP servers that chats may use. */
+export interface ChatMcpServers {
+  /** A configured one; undefined if there is none of that name for the caller. */
+  configured(name: string, caller: Caller): ChatMcpServer | undefined;
+  /** The names of those whose tools every request of the caller gets. */
+  always(caller: Caller): readonly string[];
+  /** Whether clients may name one by its address. */
+  mayBeNamed(): boolean;
+  /** One at an address that a client named. */
+  at(url: string, headers: Readonly<Record<string, string>>): ChatMcpServer;
+}
+
 /** What the stage needs. */
 export interface ChatToolsDeps {
   toolSettings(): Config["chatTools"];
   sealer: Sealer;
   readonly web: ChatWebTools;
+  readonly mcp: ChatMcpServers;
   provider(name: string): Provider | undefined;
   clock: Clock;
 }
 
+/** A tool that the gateway runs for a request. */
+export type OwnTool = ToolWish | ChatMcpTool;
+
+/** A tool of an MCP server. */
+export interface ChatMcpTool {
+  readonly kind: "mcp";
+  /** Its name at the server. */
+  readonly shown: string;
+  /** The name of the function that the model gets. */
+  readonly name: string;
+  /** The server, as the client named it. */
+  readonly label: string;
+  readonly server: ChatMcpServer;
+  readonly listed: ListedMcpTool;
+  /** Whether the client approves each call first. */
+  readonly needsApproval: boolean;
+  /** Whether the client did not ask for it, so that it does not see it. */
+  readonly isHidden: boolean;
+}
+
 /** A tool that a request asks for, and its limits. */
 export interface ToolWish {
-  readonly kind: ServerToolKind;
+  readonly kind: WebToolKind;
   /** Its name in the client's blocks. */
   readonly shown: string;
   /** The name of the function that the model gets. */
@@ -60,6 +110,12 @@ export interface GivenPage {
   readonly url: string;
   readonly title: string;
   readonly text: string;
+}
+
+/** A call in a history, with its result. */
+export interface OpenedCall {
+  readonly call: ToolCallPart;
+  readonly result: ToolResultPart;
 }
 
 /** A message list that grows. */

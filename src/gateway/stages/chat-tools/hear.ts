@@ -5,7 +5,7 @@ import type { ServerToolKind } from "../../../chat/server-tools.ts";
 import type { Hearing } from "../../centre/stage.ts";
 import { argumentsOf } from "./call.ts";
 import { CitationReader, type CitedPage } from "./cite.ts";
-import type { ToolWish } from "./deps.ts";
+import type { OwnTool } from "./deps.ts";
 
 /** A call of one of the gateway's tools. */
 export interface OwnCall {
@@ -13,26 +13,49 @@ export interface OwnCall {
   readonly block: string;
   /** The id under which it is known from now on. */
   readonly callId: string;
-  readonly wish: ToolWish;
+  readonly tool: OwnTool;
   text: string;
 }
 
 /** What an answer has of the gateway's tools. */
 export interface ToolsState {
   /** By the names of their functions. */
-  readonly wishes: ReadonlyMap<string, ToolWish>;
+  readonly tools: Map<string, OwnTool>;
   /** The pages that the model was given, by number. */
   readonly pages: Map<number, CitedPage>;
   /** The calls, by the ids that the provider gave them in this round. */
   readonly calls: Map<string, OwnCall>;
   /** How often each tool was used. */
   readonly uses: Map<ServerToolKind, number>;
+  /** Stands before the content of the first round. */
+  told: readonly ChatEvent[];
+  /** Writes the block that asks the client to approve a call. */
+  readonly asks: ((id: string, call: { label: string; name: string; input: string }) => ChatEvent) | undefined;
 }
 
-/** Creates what hears an answer. */
-export function toolHearing(state: ToolsState): Hearing {
+/** Creates what hears one round of an answer. */
+export function toolHearing(state: ToolsState, isFirst: boolean): Hearing {
   const hearing = new ToolHearing(state);
-  return { hear: (event) => hearing.hear(event) };
+  let told = isFirst ? state.told : [];
+  return {
+    hear(event) {
+      const heard = hearing.hear(event);
+      if (told.length === 0 || event.type === "start" || event.type === "error") return heard;
+      const before = told;
+      told = [];
+      return [...before, ...heard];
+    },
+  };
+}
+
+/** Whether the client sees a call as a block of its own. */
+export function isShown({ tool }: OwnCall): boolean {
+  return tool.kind !== "mcp" || !(tool.isHidden || tool.needsApproval);
+}
+
+/** Whether a call waits for the client. */
+export function isAsked({ tool }: Pick<OwnCall, "tool">): boolean {
+  return tool.kind === "mcp" && tool.needsApproval;
 }
 
 class ToolHearing {
@@ -61,6 +84,8 @@ class ToolHearing {
         const call = this.#open.get(event.id);
         if (call === undefined) return [event];
         this.#open.delete(event.id);
+        if (isAsked(call)) return this.#ask(call);
+        if (!isShown(call)) return [];
         return [{ type: "server-tool-end", choice: event.choice, id: event.id, input: argumentsOf(call.text) }];
       }
       case "text-start":
@@ -76,17 +101,29 @@ class ToolHearing {
   }
 
   #toolStart(event: Extract<ChatEvent, { type: "tool-start" }>): readonly ChatEvent[] {
-    const wish = event.kind === "function" ? this.#state.wishes.get(event.name) : undefined;
-    if (wish === undefined) {
+    const tool = event.kind === "function" ? this.#state.tools.get(event.name) : undefined;
+    if (tool === undefined) {
       this.#hasClientCall = true;
       return [event];
     }
     const { id, choice } = event;
-    const callId = `srvtoolu_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
-    const call = { block: id, callId, wish, text: "" };
+    const prefix = tool.kind !== "mcp" ? "srvtoolu" : isAsked({ tool }) ? "mcpr" : "mcptoolu";
+    const callId = `${prefix}_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`;
+    const call = { block: id, callId, tool, text: "" };
     this.#open.set(id, call);
     this.#state.calls.set(event.callId, call);
-    return [{ type: "server-tool-start", choice, id, callId, kind: wish.kind, name: wish.shown }];
+    if (!isShown(call)) return [];
+    const server = tool.kind === "mcp" ? { server: tool.label } : {};
+    return [{ type: "server-tool-start", choice, id, callId, kind: tool.kind, name: tool.shown, ...server }];
+  }
+
+  #ask({ callId, tool, text }: OwnCall): readonly ChatEvent[] {
+    const asked = this.#state.asks?.(callId, {
+      label: tool.kind === "mcp" ? tool.label : "",
+      name: tool.shown,
+      input: JSON.stringify(argumentsOf(text)),
+    });
+    return asked === undefined ? [] : [asked];
   }
 
   #said(event: Extract<ChatEvent, { type: "text-delta" }>): readonly ChatEvent[] {

@@ -2,9 +2,10 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
-import type { AssistantContent, ChatMessage, OpaquePart, ToolCallPart, ToolResultPart } from "../../../chat/request.ts";
-import type { ServerToolKind } from "../../../chat/server-tools.ts";
-import type { ChatMessages, GivenPage } from "./deps.ts";
+import type { AssistantContent, ChatMessage, OpaquePart, ToolResultPart } from "../../../chat/request.ts";
+import type { WebToolKind } from "../../../chat/server-tools.ts";
+import type { ChatMessages, GivenPage, OpenedCall } from "./deps.ts";
+import type { McpHistory } from "./mcp-history.ts";
 import type { PageSeals } from "./seals.ts";
 import { failureText, pagesText } from "./told.ts";
 
@@ -14,7 +15,9 @@ export interface HistoryOptions {
   /** The member with the history. */
   readonly param: string;
   /** The functions of the tools that the gateway runs for this request. Blocks of another server cannot be read then. */
-  readonly names: ReadonlyMap<ServerToolKind, string>;
+  readonly names: ReadonlyMap<WebToolKind, string>;
+  /** Reads the blocks of MCP servers; absent if the format has none. */
+  readonly mcp?: McpHistory | undefined;
 }
 
 /** The history without such blocks, and all pages in it; undefined if it has none. */
@@ -29,6 +32,14 @@ export function openToolHistory(messages: ChatMessages, options: HistoryOptions)
   const out: ChatMessage[] = [];
   let isChanged = false;
   for (const message of messages) {
+    if (message.role === "user" && options.mcp !== undefined) {
+      const left = options.mcp.withoutApprovals(message.content);
+      if (left !== undefined) {
+        isChanged = true;
+        if (left.length > 0) out.push({ ...message, content: left });
+        continue;
+      }
+    }
     const opened = message.role === "assistant" ? new Turn(options, pages).read(message.content) : undefined;
     if (opened !== undefined) {
       isChanged = true;
@@ -42,12 +53,6 @@ export function openToolHistory(messages: ChatMessages, options: HistoryOptions)
     } else out.push(message);
   }
   return isChanged ? { messages: out, pages } : undefined;
-}
-
-/** A call with its result. */
-interface Opened {
-  readonly call: ToolCallPart;
-  readonly result: ToolResultPart;
 }
 
 /** One turn of the assistant, which becomes the rounds that it was. */
@@ -66,19 +71,24 @@ class Turn {
 
   /** The messages; undefined if nothing in the turn is the gateway's. */
   read(content: readonly AssistantContent[]): ChatMessage[] | undefined {
-    if (!content.some(isToolBlock)) return undefined;
+    if (!content.some((part) => this.#isToolBlock(part))) return undefined;
     const results = new Map<unknown, OpaquePart>();
     for (const part of content) {
       if (part.type === "opaque" && part.value["tool_use_id"] !== undefined)
         results.set(part.value["tool_use_id"], part);
     }
     for (const part of content) {
-      if (part.type !== "opaque" || !isToolBlock(part)) {
+      if (part.type !== "opaque" || !this.#isToolBlock(part)) {
         this.#say(part);
         continue;
       }
-      const opened = this.#open(part, results);
+      const { mcp } = this.#options;
+      const opened =
+        mcp?.isBlock(part.value) === true
+          ? mcp.open(part.value, (id) => results.get(id)?.value)
+          : this.#open(part, results);
       if (opened === "left") this.#say(part);
+      else if (opened === "gone") this.#isOurs = true;
       else if (opened !== undefined) {
         this.#isOurs = true;
         this.#content.push(opened.call);
@@ -88,6 +98,10 @@ class Turn {
     if (!this.#isOurs) return undefined;
     this.#end();
     return this.#out;
+  }
+
+  #isToolBlock(part: AssistantContent): boolean {
+    return isToolBlock(part) || (part.type === "opaque" && this.#options.mcp?.isBlock(part.value) === true);
   }
 
   #say(part: AssistantContent): void {
@@ -109,13 +123,13 @@ class Turn {
   }
 
   /** `left`: a block of another server, for another server. Undefined for blocks without a meaning of their own. */
-  #open({ value }: OpaquePart, results: ReadonlyMap<unknown, OpaquePart>): Opened | "left" | undefined {
+  #open({ value }: OpaquePart, results: ReadonlyMap<unknown, OpaquePart>): OpenedCall | "left" | undefined {
     const type = String(value["type"]);
     if (type === "web_search_call") return this.#item(value);
     const isUse = type === "server_tool_use";
     const block = isUse ? results.get(value["id"])?.value : value;
     if (block === undefined) return this.#options.names.size > 0 ? undefined : "left";
-    const kind = String(block["type"]).replace(/_tool_result$/, "") as ServerToolKind;
+    const kind = String(block["type"]).replace(/_tool_result$/, "") as WebToolKind;
     const given = this.#given(kind, block["content"]);
     if (given === "foreign") return this.#foreign(type);
     if (!isUse) return undefined;
@@ -123,7 +137,7 @@ class Turn {
   }
 
   /** The pages of a result block, or the code of its failure. */
-  #given(kind: ServerToolKind, content: unknown): readonly GivenPage[] | string | "foreign" {
+  #given(kind: WebToolKind, content: unknown): readonly GivenPage[] | string | "foreign" {
     if (isRecord(content) && typeof content["error_code"] === "string") {
       return this.#options.names.has(kind) ? content["error_code"] : "foreign";
     }
@@ -144,7 +158,7 @@ class Turn {
     return pages;
   }
 
-  #item(value: Readonly<Record<string, unknown>>): Opened | "left" {
+  #item(value: Readonly<Record<string, unknown>>): OpenedCall | "left" {
     const { action, id, status } = value;
     const input = isRecord(action) ? action : {};
     const kind = input["type"] === "open_page" ? "web_fetch" : "web_search";
@@ -171,9 +185,9 @@ class Turn {
   }
 
   #pair(
-    kind: ServerToolKind,
+    kind: WebToolKind,
     { callId, input, given }: { callId: string; input: unknown; given: readonly GivenPage[] | string },
-  ): Opened {
+  ): OpenedCall {
     const name = this.#options.names.get(kind) ?? kind;
     const { query, url } = isRecord(input) ? input : {};
     const args = kind === "web_search" ? { query } : { url };

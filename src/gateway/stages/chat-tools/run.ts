@@ -1,23 +1,25 @@
-// The tools of one request: the model gets functions in place of them, calls are run between rounds, and the model is asked again
+// The tools of one request, the gateway's own and those of MCP servers: the model gets functions in place of them, calls are run between rounds, and the model is asked again
 // with what they gave, until it has no more calls, calls a tool of the client, or may not be asked again.
 
+import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { isoTime } from "../../../base/iso-time.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import type { AssistantContent, ChatRequest, Tool, ToolChoice, ToolResultPart } from "../../../chat/request.ts";
 import type { ResultBlock } from "../../../chat/result.ts";
-import type { ServerToolKind, ServerToolOutput } from "../../../chat/server-tools.ts";
+import type { ServerToolKind, ServerToolOutput, WebToolKind } from "../../../chat/server-tools.ts";
 import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { WireFormat } from "../../../wire/format.ts";
 import type { BetweenRounds, Change, ChatTurn, Round, StageRun } from "../../centre/stage.ts";
 import { historyParam } from "../../rules/policy.ts";
 import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
-import type { ChatMessages, ChatToolsDeps, GivenPage, ToolWish } from "./deps.ts";
-import { type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
+import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
+import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
+import { callMcp, functionOfMcp, type McpPlan, mcpPlanOf } from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
 import { PageSeals } from "./seals.ts";
-import { failureText, functionOf, pagesText } from "./told.ts";
+import { failureText, functionOf, pagesText, saidText } from "./told.ts";
 import { kindNamed, kindOf, SEARCH_MEMBER, wishesOf } from "./wishes.ts";
 
 const WHY = "chat-tools";
@@ -26,12 +28,15 @@ const WHY = "chat-tools";
 export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => StageRun | undefined {
   return (turn) => {
     const wishes = ownWishes(deps, turn);
+    const mcp = mcpPlanOf(deps, turn);
     const seals = new PageSeals(deps.sealer, turn.caller.accountId);
     const names = new Map(wishes.map(({ kind, name }) => [kind, name]));
     const param = historyParam(turn.body) ?? turn.format.turns;
-    const history = openToolHistory(turn.chat.messages, { seals, param, names });
+    const history = openToolHistory(turn.chat.messages, { seals, param, names, mcp: mcp?.history });
     const messages = history?.messages ?? turn.chat.messages;
-    if (wishes.length > 0) return new ToolsRun(deps, { wishes, seals, messages, known: history?.pages ?? [] });
+    if (wishes.length > 0 || mcp?.isWanted === true) {
+      return new ToolsRun(deps, { wishes, mcp, seals, messages, known: history?.pages ?? [], format: turn.format });
+    }
     if (history === undefined) return undefined;
     return { prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }) };
   };
@@ -66,13 +71,15 @@ function paramOf({ chat, format }: ChatTurn): string {
   return chat.tools.some((tool) => kindOf(tool, format) !== undefined) ? "tools" : SEARCH_MEMBER;
 }
 
-function refused(turn: ChatTurn, kind: ServerToolKind, why: string): ApiError {
+function refused(turn: ChatTurn, kind: WebToolKind, why: string): ApiError {
   const param = paramOf(turn);
   return new ApiError("unsupported_parameter", `Unsupported '${param}': the tool ${kind}. ${why}`, { param });
 }
 
 interface RunStart {
   readonly wishes: readonly ToolWish[];
+  readonly mcp: McpPlan | undefined;
+  readonly format: WireFormat;
   readonly seals: PageSeals;
   /** The conversation, with the results in its history opened. */
   readonly messages: ChatMessages;
@@ -91,9 +98,13 @@ class ToolsRun implements StageRun {
   constructor(deps: ChatToolsDeps, start: RunStart) {
     this.#deps = deps;
     this.#start = start;
-    const { wishes, known, seals } = start;
+    const { wishes, known, seals, format } = start;
+    const mcp = format.mcp?.();
     this.#state = {
-      wishes: new Map(wishes.map((wish) => [wish.name, wish])),
+      tools: new Map(wishes.map((wish) => [wish.name, wish])),
+      told: [],
+      asks:
+        mcp?.asked && ((id, call) => ({ type: "opaque", choice: 0, origin: mcp.origin, value: mcp.asked!(id, call) })),
       pages: new Map(known.map((page) => [page.n, { ...page, sealed: seals.cited(page.n) }])),
       calls: new Map(),
       uses: new Map(),
@@ -101,10 +112,25 @@ class ToolsRun implements StageRun {
     this.#number = known.reduce((most, { n }) => Math.max(most, n), 0);
   }
 
-  prepare({ chat, format }: ChatTurn): Change {
+  prepare(turn: ChatTurn): AtOnce<Change> {
+    const { mcp } = this.#start;
+    return mcp?.isWanted === true ? this.#withServers(mcp, turn) : this.#prepared(turn);
+  }
+
+  async #withServers(mcp: McpPlan, turn: ChatTurn): Promise<Change> {
+    const { caller, exchange } = turn;
+    const signal = turn.leaving();
+    const { tools, told } = await mcp.tools(signal);
+    for (const tool of tools) this.#state.tools.set(tool.name, tool);
+    const made = await mcp.approved(tools, { caller, exchange, signal });
+    this.#state.told = [...told, ...made];
+    return this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });
+  }
+
+  #prepared({ chat, format }: Pick<ChatTurn, "chat" | "format">): Change {
     const { wishes, messages } = this.#start;
     const { [SEARCH_MEMBER]: _member, tool_choice: choice, ...rest } = chat.extra;
-    const named = choice === undefined ? chat.toolChoice : serverChoice(choice, format);
+    const named = choice === undefined ? chat.toolChoice : this.#serverChoice(choice, format);
     const { toolChoice: _choice, ...plain } = chat;
     const toolChoice = named && this.#choice(named, { tools: chat.tools, format });
     const isOurs = (tool: Tool) => wishes.some(({ kind }) => kind === kindOf(tool, format));
@@ -113,7 +139,11 @@ class ToolsRun implements StageRun {
       chat: {
         ...plain,
         messages,
-        tools: [...chat.tools.filter((tool) => !isOurs(tool)), ...wishes.map(functionOf)],
+        tools: [
+          ...chat.tools.filter((tool) => !isOurs(tool)),
+          ...wishes.map(functionOf),
+          ...this.#servers().map(functionOfMcp),
+        ],
         ...(toolChoice === undefined ? {} : { toolChoice }),
         extra: choice !== undefined && named === undefined ? { ...rest, tool_choice: choice } : rest,
       },
@@ -122,7 +152,11 @@ class ToolsRun implements StageRun {
     };
   }
 
-  readonly hears = () => toolHearing(this.#state);
+  readonly hears = ({ round }: ChatTurn) => toolHearing(this.#state, round === undefined);
+
+  #servers(): ChatMcpTool[] {
+    return [...this.#state.tools.values()].filter((tool) => tool.kind === "mcp");
+  }
 
   async next({ chat, caller, exchange }: ChatTurn, round: Round, between: BetweenRounds): Promise<Change | undefined> {
     const { maxRounds } = this.#deps.toolSettings();
@@ -135,21 +169,21 @@ class ToolsRun implements StageRun {
     const addresses = knownAddresses(chat.messages);
     const isKnown = (url: string) => addresses.has(normal(url));
     const by = { caller, exchange, signal: between.signal };
+    const made = called.filter(({ own }) => !isAsked(own));
     const results = await Promise.all(
-      called.map(async ({ own }) => {
-        const input = argumentsOf(own.text);
-        const code = mayRun ? this.#use(own.wish) : "unavailable";
-        const ran: Ran =
-          code === undefined ? await runTool(own.wish, input, { web: this.#deps.web, by, isKnown }) : { code };
-        const { output, text } = this.#result(own, ran);
-        between.emit({ type: "server-tool-result", choice: 0, id: own.block, output });
+      made.map(async ({ own }) => {
+        const { output, text } =
+          own.tool.kind === "mcp"
+            ? await this.#callMcp(own, own.tool, { mayRun, by })
+            : await this.#runWeb(own, own.tool, { mayRun, by, isKnown });
+        if (isShown(own)) between.emit({ type: "server-tool-result", choice: 0, id: own.block, output });
         return toolResult(own, text);
       }),
     );
     const owns = new Map(called.map(({ call, own }) => [call.callId, own]));
     this.#state.calls.clear();
-    // The client's calls are for it to answer.
-    if (!mayRun || called.length < round.calls.length) return undefined;
+    // The client's calls are for it to answer, and some of the others for it to approve.
+    if (!mayRun || made.length < round.calls.length) return undefined;
     const content = round.message.blocks.flatMap((block) => contentOf(block, owns));
     const messages: ChatMessages = [
       ...chat.messages,
@@ -163,18 +197,38 @@ class ToolsRun implements StageRun {
 
   /** The functions whose calls are run. Those of the last round are not. */
   #ownTools(isLast: boolean): ReadonlySet<string> | undefined {
-    return isLast ? undefined : new Set(this.#state.wishes.keys());
+    return isLast ? undefined : new Set(this.#state.tools.keys());
   }
 
-  /** Counts a use; the code of the failure if there was one too many. */
-  #use({ kind, maxUses }: ToolWish): "max_uses_exceeded" | undefined {
+  async #runWeb(
+    own: OwnCall,
+    tool: ToolWish,
+    { mayRun, by, isKnown }: { mayRun: boolean; by: ToolCaller; isKnown(url: string): boolean },
+  ) {
+    const code = !mayRun ? "unavailable" : this.#use(tool.kind, tool.maxUses) ? undefined : "max_uses_exceeded";
+    const ran: Ran =
+      code === undefined ? await runTool(tool, argumentsOf(own.text), { web: this.#deps.web, by, isKnown }) : { code };
+    return this.#result(own.callId, tool.kind, ran);
+  }
+
+  async #callMcp(own: OwnCall, tool: ChatMcpTool, { mayRun, by }: { mayRun: boolean; by: ToolCaller }) {
+    const said = !mayRun
+      ? { text: "The call was not made, since the answer ends here.", isError: true }
+      : this.#use("mcp", MCP_CALLS_MAX)
+        ? await callMcp(tool, argumentsOf(own.text), by)
+        : { text: `The call was not made: an answer may have ${MCP_CALLS_MAX}.`, isError: true };
+    return { output: { type: "content" as const, ...said }, text: saidText(said) };
+  }
+
+  /** Counts a use; whether it is allowed. */
+  #use(kind: ServerToolKind, usesMax: number): boolean {
     const used = this.#state.uses.get(kind) ?? 0;
-    if (used >= maxUses) return "max_uses_exceeded";
+    if (used >= usesMax) return false;
     this.#state.uses.set(kind, used + 1);
-    return undefined;
+    return true;
   }
 
-  #result({ callId, wish: { kind } }: OwnCall, ran: Ran): { output: ServerToolOutput; text: string } {
+  #result(callId: string, kind: WebToolKind, ran: Ran): { output: ServerToolOutput; text: string } {
     if ("code" in ran) return { output: { type: "error", code: ran.code }, text: failureText(kind, ran.code) };
     const { seals } = this.#start;
     const pages = ran.hits.map((hit): GivenPage => ({ n: ++this.#number, ...hit }));
@@ -192,7 +246,7 @@ class ToolsRun implements StageRun {
   /** The request of a further round. The last one is asked without the tools. */
   #nextChat(chat: ChatRequest, isLast: boolean): ChatRequest {
     const { toolChoice, ...plain } = chat;
-    const others = chat.tools.filter((tool) => tool.type === "server" || !this.#state.wishes.has(tool.name));
+    const others = chat.tools.filter((tool) => tool.type === "server" || !this.#state.tools.has(tool.name));
     if (isLast && others.length === 0) return { ...plain, toolChoice: { type: "none" } };
     const tools = isLast ? others : chat.tools;
     // A call that was asked for has been made.
@@ -208,24 +262,34 @@ class ToolsRun implements StageRun {
       return this.#start.wishes.find((wish) => wish.kind === kind)?.name ?? name;
     };
     if (choice.type === "tool") return { ...choice, name: nameOf(choice.name) };
-    if (choice.type === "allowed") return { ...choice, names: choice.names.map(nameOf) };
-    return choice;
+    if (choice.type !== "allowed") return choice;
+    const servers = () => this.#servers().map(({ name }) => name);
+    return { ...choice, names: choice.names.flatMap((name) => (name === "mcp" ? servers() : [nameOf(name)])) };
+  }
+
+  /** The choice of a tool that servers run, as the Responses API writes it. */
+  #serverChoice(choice: unknown, format: WireFormat): ToolChoice | undefined {
+    if (!isRecord(choice) || typeof choice["type"] !== "string") return undefined;
+    const { type, server_label: label, name } = choice;
+    if (type !== "mcp") return kindNamed(type as string, format) && { type: "tool", name: type as string };
+    const names = this.#servers()
+      .filter((tool) => tool.label === label && (typeof name !== "string" || tool.shown === name))
+      .map((tool) => tool.name);
+    const [first] = names;
+    if (first === undefined) return undefined;
+    return names.length === 1 ? { type: "tool", name: first } : { type: "allowed", mode: "required", names };
   }
 }
+
+/** Calls of MCP servers in one answer. */
+const MCP_CALLS_MAX = 100;
 
 function freed(choice: ToolChoice): ToolChoice {
   return choice.type === "allowed" ? { ...choice, mode: "auto" } : choice;
 }
 
-/** The choice of a tool that servers run, as the Responses API writes it. */
-function serverChoice(choice: unknown, format: WireFormat): ToolChoice | undefined {
-  if (!isRecord(choice) || typeof choice["type"] !== "string") return undefined;
-  const name = choice["type"];
-  return kindNamed(name, format) === undefined ? undefined : { type: "tool", name };
-}
-
-function toolResult({ callId, wish }: OwnCall, text: string): ToolResultPart {
-  return { type: "tool-result", callId, name: wish.name, content: [{ type: "text", text }] };
+function toolResult({ callId, tool }: OwnCall, text: string): ToolResultPart {
+  return { type: "tool-result", callId, name: tool.name, content: [{ type: "text", text }] };
 }
 
 /** A block of a round as a part of the conversation. */

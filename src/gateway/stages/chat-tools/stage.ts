@@ -13,13 +13,14 @@ export function createChatToolsStage(deps: ChatToolsDeps): Stage {
   });
   return {
     name: "chat-tools",
-    open: (turn) => (namesTool(turn) || holdsResults(turn) ? opener()(turn) : undefined),
+    open: (turn) =>
+      namesTool(turn) || holdsResults(turn) || deps.mcp.always(turn.caller).length > 0 ? opener()(turn) : undefined,
   };
 }
 
 /** Whether a request names a tool that is not a function of the client's. */
 function namesTool({ chat, body }: ChatTurn): boolean {
-  if (body["web_search_options"] != null) return true;
+  if (body["web_search_options"] != null || body["mcp_servers"] != null) return true;
   const { tools } = chat;
   // No iterator, since most requests of agents have many tools.
   for (let at = 0; at < tools.length; at++) if (tools[at]!.type === "server") return true;
@@ -36,5 +37,5 @@ function holdsResults({ chat }: ChatTurn): boolean {
 }
 
 function isOfTool(type: string): boolean {
-  return type.startsWith("web_search_") || type.startsWith("web_fetch_");
+  return type.startsWith("web_search_") || type.startsWith("web_fetch_") || type.startsWith("mcp_");
 }

@@ -2,7 +2,7 @@
 
 import { entryOf, isRecord } from "../../../base/json-object.ts";
 import type { ServerTool, Tool } from "../../../chat/request.ts";
-import type { ServerToolKind } from "../../../chat/server-tools.ts";
+import type { WebToolKind } from "../../../chat/server-tools.ts";
 import type { WireFormat } from "../../../wire/format.ts";
 import type { ChatTurn } from "../../centre/stage.ts";
 import type { ToolWish } from "./deps.ts";
@@ -15,12 +15,12 @@ const READ_CHARS = 24_000;
 const DOMAINS_MAX = 100;
 
 /** The kind of the gateway's tool that a name of the format stands for; undefined for any other name. */
-export function kindNamed(name: string, { ownTools }: Pick<WireFormat, "ownTools">): ServerToolKind | undefined {
+export function kindNamed(name: string, { ownTools }: Pick<WireFormat, "ownTools">): WebToolKind | undefined {
   return ownTools?.find(([names]) => names.test(name))?.[1];
 }
 
 /** What kind of the gateway's tools it is; undefined for any other tool. */
-export function kindOf(tool: Tool, format: Pick<WireFormat, "name" | "ownTools">): ServerToolKind | undefined {
+export function kindOf(tool: Tool, format: Pick<WireFormat, "name" | "ownTools">): WebToolKind | undefined {
   return tool.type === "server" && tool.origin === format.name ? kindNamed(tool.name, format) : undefined;
 }
 
@@ -29,7 +29,7 @@ export const SEARCH_MEMBER = "web_search_options";
 
 /** The tools that a request asks for, at most one of each kind. */
 export function wishesOf({ chat, format }: Pick<ChatTurn, "chat" | "format">, uses: number): ToolWish[] {
-  const asked = new Map<ServerToolKind, { shown: string; value: Readonly<Record<string, unknown>> }>();
+  const asked = new Map<WebToolKind, { shown: string; value: Readonly<Record<string, unknown>> }>();
   for (const tool of chat.tools) {
     const kind = kindOf(tool, format);
     if (kind !== undefined && !asked.has(kind)) asked.set(kind, settingsOf(tool as ServerTool, kind));
@@ -47,14 +47,14 @@ export function wishesOf({ chat, format }: Pick<ChatTurn, "chat" | "format">, us
   }));
 }
 
-function settingsOf({ value, name }: ServerTool, kind: ServerToolKind) {
+function settingsOf({ value, name }: ServerTool, kind: WebToolKind) {
   const inner = value[name] ?? value["parameters"];
   const shown = typeof value["name"] === "string" ? value["name"] : kind;
   return { shown, value: isRecord(inner) ? inner : value };
 }
 
 /** A name that no function of the client's has. */
-function freeName(kind: ServerToolKind, tools: readonly Tool[]): string {
+function freeName(kind: WebToolKind, tools: readonly Tool[]): string {
   const isTaken = (name: string) => tools.some((tool) => tool.type !== "server" && tool.name === name);
   let name: string = kind;
   while (isTaken(name)) name = `gateway_${name}`;

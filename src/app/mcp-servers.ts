@@ -1,0 +1,118 @@
+// The configured MCP servers, for `/mcp` and for chats. Wiring only.
+
+import { ApiError } from "../base/errors.ts";
+import type { Caller } from "../gateway/admission/caller.ts";
+import type { ChatMcpServer, ChatMcpServers, ToolCaller } from "../gateway/stages/chat-tools/deps.ts";
+import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
+import { exchangeOf } from "../http/exchange.ts";
+import { createInnerCalls, type InnerCaller } from "../http/inner-call.ts";
+import type { McpServers, OneServer } from "../mcp/servers/servers.ts";
+import type { Foundation } from "./foundation.ts";
+
+type ServersDeps = Pick<Foundation, "config" | "log" | "clock">;
+
+/** The servers as a service. Their code is loaded when they are first needed. */
+export function createMcpServers({ config, log, clock }: ServersDeps) {
+  let loading: Promise<McpServers> | undefined;
+  return {
+    open: () => {
+      loading ??= import("../mcp/servers/servers.ts").then(
+        ({ McpServers }) =>
+          new McpServers({
+            settings: () => config().mcp.servers,
+            nowMs: () => clock.now(),
+            warn: (message, fields) => log.warn(message, fields),
+          }),
+      );
+      return loading;
+    },
+    reconfigure: () => void loading?.then((open) => open.reconfigure()),
+    stop: async () => (await loading)?.stop(),
+  };
+}
+
+const NONE: readonly string[] = [];
+
+interface ChatServersDeps extends Pick<Foundation, "config" | "callers" | "observer" | "log"> {
+  readonly servers: Pick<ReturnType<typeof createMcpServers>, "open">;
+  readonly guards: Parameters<typeof guardedCall>[0];
+}
+
+/** The servers as chats use them: each call is admitted and counted as a call of the same key. */
+export function chatMcpServers({ config, callers, observer, log, servers, guards }: ChatServersDeps): ChatMcpServers {
+  const counted = callers.vouched(async (request) => {
+    await callers.admit(request, exchangeOf(request));
+    return Response.json({});
+  });
+  const admit = ({ caller, exchange, signal }: ToolCaller) =>
+    createInnerCalls({
+      handle: (request) => counted(request, caller as Caller),
+      via: "chat",
+      finished: observer.finished,
+      unexpected: ({ requestId }, error) => log.error("unexpected error", { request_id: requestId, error }),
+    })(innerCallerOf(exchange), { method: "POST", path: "/mcp", body: {}, signal }).answer;
+  const asked = (find: () => Promise<OneServer>): ChatMcpServer => ({
+    async tools(signal) {
+      const tools = await orRefusal(signal, async () => (await find()).tools());
+      return tools.map(({ name, description, inputSchema, annotations }) => ({
+        name,
+        description,
+        inputSchema: inputSchema as Record<string, unknown>,
+        isReadOnly: annotations?.readOnlyHint === true,
+      }));
+    },
+    async call(tool, args, by) {
+      await admit(by);
+      const { caller, exchange, signal } = by;
+      const guarded =
+        by.isUnseen === true ? guardedCall(guards, { caller: caller as Caller, model: tool, exchange }) : undefined;
+      const sent = guarded === undefined ? args : (await guarded.input({ arguments: args }, signal)).arguments;
+      const run = async () => (await find()).call(tool, { ...sent }, { signal, progress: undefined });
+      const [result, { saidOf }] = await Promise.all([orRefusal(signal, run), import("../mcp/servers/said.ts")]);
+      return saidOf(result);
+    },
+  });
+  return {
+    configured(name, { account: { tier } }) {
+      const settings = config().mcp.servers.get(name);
+      if (settings === undefined || (settings.tiers.length > 0 && !settings.tiers.includes(tier))) return undefined;
+      return asked(async () => {
+        const found = (await servers.open()).server(tier, name);
+        if (found === undefined)
+          throw new ApiError("mcp_server_unavailable", `The MCP server "${name}" is no longer configured.`);
+        return found;
+      });
+    },
+    always({ account: { tier } }) {
+      const all = config().mcp.servers;
+      if (all.size === 0) return NONE;
+      return [...all].flatMap(([name, { auto, tiers }]) =>
+        auto && (tiers.length === 0 || tiers.includes(tier)) ? [name] : [],
+      );
+    },
+    mayBeNamed: () => config().mcp.clientsMayName,
+    at: (url, headers) =>
+      asked(async () => {
+        const [open, { fetchNamed }] = await Promise.all([servers.open(), import("./named-mcp.ts")]);
+        return open.at(url, headers, fetchNamed(config().web));
+      }),
+  };
+}
+
+/** A failure of a server as an error that clients may see. */
+async function orRefusal<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Error && error.name === "ServerDown")
+      throw new ApiError("mcp_server_unavailable", error.message);
+    throw error;
+  }
+}
+
+/** The caller is known, so that neither an address nor a key grants anything. */
+export function innerCallerOf({ requestId, span }: ToolCaller["exchange"]): InnerCaller {
+  const nowhere = { authorization: "", address: "", secure: true, isUnnamedProxy: true, origin: "http://localhost" };
+  return { requestId, span, ...nowhere };
+}

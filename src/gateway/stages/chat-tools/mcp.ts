@@ -1,0 +1,206 @@
+// The MCP servers of one request: which of them the gateway calls, their tools, and the calls that a client has approved.
+
+import { ApiError } from "../../../base/errors.ts";
+import type { ChatEvent } from "../../../chat/event.ts";
+import type { ChatRequest, FunctionTool } from "../../../chat/request.ts";
+import { dialectFor } from "../../../upstream/dialect-choice.ts";
+import type { ListedMcpTool, NamedMcpServer } from "../../../wire/mcp-format.ts";
+import type { ChatTurn } from "../../centre/stage.ts";
+import { argumentsOf } from "./call.ts";
+import type { ChatMcpServer, ChatMcpTool, ChatToolsDeps, McpSaid, ToolCaller } from "./deps.ts";
+import { McpHistory } from "./mcp-history.ts";
+import { functionName } from "./mcp-names.ts";
+import { saidText, shortSaid } from "./told.ts";
+
+/** Tools of all servers of a request; providers take fewer still. */
+const TOOLS_MAX = 512;
+const SERVERS_MAX = 20;
+const DESCRIPTION_CHARS_MAX = 4000;
+
+interface PlannedServer {
+  readonly label: string;
+  readonly server: ChatMcpServer;
+  /** How the client named it; undefined for one that every request gets. */
+  readonly named: NamedMcpServer | undefined;
+  readonly asksUnlessTold: boolean;
+}
+
+/** The servers of a request. */
+export class McpPlan {
+  readonly history: McpHistory | undefined;
+  readonly #turn: ChatTurn;
+  readonly #servers: readonly PlannedServer[];
+  readonly #taken: ReadonlySet<string>;
+
+  constructor(turn: ChatTurn, servers: readonly PlannedServer[], isOwn: (label: string) => boolean) {
+    this.#turn = turn;
+    this.#servers = servers;
+    const { chat, format } = turn;
+    this.#taken = new Set(chat.tools.flatMap((tool) => (tool.type === "server" ? [] : [tool.name])));
+    this.history = format.mcp && new McpHistory(chat.messages, { format: format.mcp(), isOwn, taken: this.#taken });
+  }
+
+  /** Whether the gateway calls any server for the request. */
+  get isWanted(): boolean {
+    return this.#servers.length > 0;
+  }
+
+  /** The request without the servers that the gateway calls. */
+  without(chat: ChatRequest): Pick<ChatRequest, "tools" | "extra"> {
+    const labels = new Set(this.#servers.flatMap(({ label, named }) => (named === undefined ? [] : [label])));
+    return this.#turn.format.mcp?.().without(chat, labels) ?? chat;
+  }
+
+  /** Asks the servers for their tools. A server that is down has none, and the answer goes on. Throws 400 for too many. */
+  async tools(signal: AbortSignal): Promise<{ tools: ChatMcpTool[]; told: ChatEvent[] }> {
+    const format = this.#turn.format.mcp?.();
+    const lists = await Promise.all(
+      this.#servers.map(async (planned) => ({ planned, ...(await listOf(planned, signal)) })),
+    );
+    signal.throwIfAborted();
+    const tools = lists.flatMap(({ planned, tools }) => tools.map((tool) => this.#tool(planned, tool)));
+    if (tools.length > TOOLS_MAX) {
+      const param = this.#servers.find(({ named }) => named !== undefined)?.named?.param ?? "tools";
+      const message = `Invalid '${param}': the MCP servers of a request may have ${TOOLS_MAX} tools, got ${tools.length}. Name those that are needed.`;
+      throw new ApiError("invalid_request", message, { param });
+    }
+    const told = lists.flatMap(({ planned: { label, named }, tools: of, error }): ChatEvent[] => {
+      if (format?.listed === undefined || named === undefined || this.history?.listed.has(label) === true) return [];
+      return [{ type: "opaque", choice: 0, origin: format.origin, value: format.listed(label, of, error) }];
+    });
+    return { tools, told };
+  }
+
+  /** Makes the calls that the client has approved, and tells them. */
+  async approved(tools: readonly ChatMcpTool[], by: ToolCaller): Promise<ChatEvent[]> {
+    const calls = this.history?.approved ?? [];
+    const events = await Promise.all(
+      calls.map(async ({ call, result }, index): Promise<ChatEvent[]> => {
+        const tool = tools.find(({ label, shown }) => label === call.label && shown === call.name);
+        const input = argumentsOf(call.input);
+        const said =
+          tool === undefined
+            ? { text: "The tool is not available any more.", isError: true }
+            : await callMcp(tool, input, { ...by, isUnseen: true });
+        result.content.push({ type: "text", text: saidText(said) });
+        const where = { choice: 0, id: `approved_${index}` };
+        const { callId, name, label: server, approvalId } = call;
+        return [
+          { type: "server-tool-start", ...where, callId, kind: "mcp", name, server, approvalId },
+          { type: "server-tool-end", ...where, input },
+          { type: "server-tool-result", ...where, output: { type: "content", ...said } },
+        ];
+      }),
+    );
+    return events.flat();
+  }
+
+  #tool({ label, server, named, asksUnlessTold }: PlannedServer, listed: ListedMcpTool): ChatMcpTool {
+    return {
+      kind: "mcp",
+      shown: listed.name,
+      name: functionName(label, listed.name, this.#taken),
+      label,
+      server,
+      listed,
+      needsApproval: named !== undefined && (named.needsApproval(listed) ?? asksUnlessTold),
+      isHidden: named === undefined,
+    };
+  }
+}
+
+async function listOf(
+  { server, named }: PlannedServer,
+  signal: AbortSignal,
+): Promise<{ tools: readonly ListedMcpTool[]; error?: string }> {
+  try {
+    const tools = await server.tools(signal);
+    return { tools: named === undefined ? tools : tools.filter((tool) => named.allows(tool)) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { tools: [], error: error.message };
+  }
+}
+
+/** The function for a tool. */
+export function functionOfMcp({ name, listed: { description = "", inputSchema } }: ChatMcpTool): FunctionTool {
+  return { type: "function", name, description: description.slice(0, DESCRIPTION_CHARS_MAX), parameters: inputSchema };
+}
+
+/** Calls a tool. A failure is a result. Throws the signal's reason alone. */
+export async function callMcp(
+  { server, shown }: ChatMcpTool,
+  input: Readonly<Record<string, unknown>>,
+  by: ToolCaller,
+): Promise<McpSaid> {
+  try {
+    const { text, isError } = await server.call(shown, input, by);
+    return { text: shortSaid(text), isError };
+  } catch (error) {
+    by.signal.throwIfAborted();
+    if (!(error instanceof ApiError)) throw error;
+    return { text: error.message, isError: true };
+  }
+}
+
+/** The servers that the gateway calls for a request; undefined if neither the request nor its history has any. */
+export function mcpPlanOf(deps: ChatToolsDeps, turn: ChatTurn): McpPlan | undefined {
+  const { format, caller, chat, body } = turn;
+  const named = format.mcp?.().named(chat, body) ?? [];
+  const planned = named.flatMap((one) => {
+    const found = serverOf(deps, turn, one);
+    return found === undefined ? [] : [found];
+  });
+  planned.push(...alwaysOf(deps, turn, planned));
+  if (planned.length > SERVERS_MAX) {
+    throw new ApiError("invalid_request", `A request may name ${SERVERS_MAX} MCP servers, got ${planned.length}.`, {
+      param: named[0]?.param ?? "tools",
+    });
+  }
+  if (planned.length === 0 && format.mcp === undefined) return undefined;
+  const isOwn = (label: string) =>
+    planned.some((one) => one.label === label) || deps.mcp.configured(label, caller) !== undefined;
+  return new McpPlan(turn, planned, isOwn);
+}
+
+/** Undefined if the provider runs it, or if nobody does. */
+function serverOf(deps: ChatToolsDeps, turn: ChatTurn, named: NamedMcpServer): PlannedServer | undefined {
+  const { label, url } = named;
+  const mayName = deps.mcp.mayBeNamed();
+  const own = url !== undefined && mayName ? undefined : deps.mcp.configured(label, turn.caller);
+  if (own !== undefined) return { label, server: own, named, asksUnlessTold: false };
+  if (isRelayed(deps, turn)) return undefined;
+  if (url === undefined) throw unknown(named);
+  // Without the right to connect there, the translation decides.
+  if (!mayName) return undefined;
+  return { label, server: deps.mcp.at(url, named.headers), named, asksUnlessTold: true };
+}
+
+function unknown({ label, param }: NamedMcpServer): ApiError {
+  const message = `Unsupported '${param}': no MCP server "${label}" is configured for this key, and no address is given.`;
+  return new ApiError("unsupported_parameter", message, { param });
+}
+
+/** Whether a provider of the client's protocol gets the request, and with it the servers. */
+function isRelayed(deps: ChatToolsDeps, { routes, chat, format }: ChatTurn): boolean {
+  const [first] = routes;
+  const provider = first && deps.provider(first.provider);
+  return (
+    first !== undefined &&
+    provider !== undefined &&
+    dialectFor(provider, first, chat, format.dialect).dialect.name === format.dialect
+  );
+}
+
+/** The servers that every request of the caller gets, unless its model or its wish for several answers rules them out. */
+function alwaysOf(
+  deps: ChatToolsDeps,
+  { caller, chat, model }: ChatTurn,
+  planned: readonly PlannedServer[],
+): PlannedServer[] {
+  if (!model.supportsTools || (chat.n ?? 1) > 1 || chat.toolChoice?.type === "none") return [];
+  return deps.mcp.always(caller).flatMap((label) => {
+    const server = planned.some((one) => one.label === label) ? undefined : deps.mcp.configured(label, caller);
+    return server === undefined ? [] : [{ label, server, named: undefined, asksUnlessTold: false }];
+  });
+}
