@@ -1,12 +1,18 @@
-// Scans a JSON text of megabytes before it is parsed, in steps: its nesting and number of values (see `jsonExcess`), how many
-// escapes one parse would process, and where its long strings are, which are parsed separately.
+// Scans JSON of megabytes before it is parsed, in steps and without decoding it: its nesting and number of values (see `jsonExcess`),
+// how many escapes one parse would process, where its long strings are, which are parsed separately, and where its long lists
+// can be divided. All signs that JSON consists of are ASCII, so that each byte may be looked at as a character.
 
 import { PLAIN_VALUES_PER_VALUE } from "./json-depth.ts";
 
-/** The position of a string, including quotes. */
+/** The position of a value in the bytes. That of a string includes its quotes. */
 export interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+/** A long list, and offsets of commas between its elements that divide it into pieces. */
+export interface ListSpan extends Span {
+  readonly cuts: readonly number[];
 }
 
 /** Limits of a large JSON text. */
@@ -24,104 +30,182 @@ export interface LargeJsonLook {
   readonly excess?: keyof LargeJsonBounds;
   /** Undefined if one is, or may be, a key: then everything is parsed at once, and all escapes count. */
   readonly longTexts: readonly Span[] | undefined;
+  /** The long lists that are members of the object. */
+  readonly lists: readonly ListSpan[];
+  /** Whether characters are spelled as `\u`. */
+  readonly spellsCharacters: boolean;
 }
 
-/** Shorter strings are parsed with their surroundings. */
-export const LONG_CHARS_MIN = 64 * 1024;
-/** Loop iterations per step: some milliseconds. */
+/** Shorter strings and lists are parsed with their surroundings. */
+export const LONG_BYTES_MIN = 64 * 1024;
+/** Pieces of a list have at least this size, except for the last one. */
+const PIECE_BYTES_MIN = 128 * 1024;
+/** Bytes that are looked at together. */
+const WINDOW_BYTES = 64 * 1024;
+/** What looking at a window costs that holds a part of one string. */
+const WINDOW_COST = 4096;
+/** Characters and escapes that are looked at in one step: about a millisecond. */
 const STEPS = 200_000;
 
 const QUOTE = 34;
 const COMMA = 44;
+const LETTER_U = 117;
 
-/** Scans `text`, and calls `pause` at intervals. */
+/** Scans `bytes`, and calls `pause` at intervals. */
 export async function lookOver(
-  text: string,
+  bytes: Buffer,
   bounds: LargeJsonBounds,
   pause: () => Promise<void>,
 ): Promise<LargeJsonLook> {
-  const { levels, values, escapes } = bounds;
-  const strings = new Strings(text);
-  let longTexts: Span[] | undefined = [];
-  let [depth, found, commas, left, inShort, inLong] = [0, 0, 0, STEPS, 0, 0];
-  for (let at = 0; at < text.length; at++) {
-    if (--left <= 0) {
+  const scan = new Scan(bytes, bounds);
+  let left = STEPS;
+  for (let from = 0; from < bytes.length; from += WINDOW_BYTES) {
+    if (left <= 0) {
       left = STEPS;
       await pause();
     }
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      strings.open(at);
-      while (!strings.skip(STEPS)) await pause();
-      left -= strings.escapes;
-      const span = { start: at, end: strings.end };
-      at = span.end - 1;
-      if (++found > values) return { excess: "values", longTexts };
-      if (span.end - span.start < LONG_CHARS_MIN) inShort += strings.escapes;
-      else {
-        inLong += strings.escapes;
-        if (text.charCodeAt(at) !== QUOTE || mayBeKey(text, span.end)) longTexts = undefined;
-        longTexts?.push(span);
-      }
-      if (inShort + (longTexts === undefined ? inLong : 0) > escapes) return { excess: "escapes", longTexts };
-    } else if (code === 123 || code === 91) {
-      if (++depth > levels) return { excess: "levels", longTexts };
-      if (++found > values) return { excess: "values", longTexts };
-    } else if (code === 125 || code === 93) depth -= 1;
-    else if (code === COMMA && ++commas === PLAIN_VALUES_PER_VALUE) {
-      commas = 0;
-      if (++found > values) return { excess: "values", longTexts };
-    }
+    left -= scan.window(from, Math.min(bytes.length, from + WINDOW_BYTES));
+    if (scan.excess !== undefined) break;
   }
-  return { longTexts };
+  return scan.ended();
 }
 
 /** No serialiser puts more white space before a colon. */
-function mayBeKey(text: string, end: number): boolean {
-  const next = text.slice(end, end + 64);
+function mayBeKey(bytes: Buffer, end: number): boolean {
+  const next = bytes.toString("latin1", end, end + 64);
   return /^[ \t\r\n]*:/.test(next) || /^[ \t\r\n]{64}/.test(next);
 }
 
-/** Scans strings from backslash to backslash, so that megabytes without escapes cost little. */
-class Strings {
-  /** Of the last string scanned. */
-  escapes = 0;
-  /** The position after it. */
-  end = 0;
-  readonly #text: string;
-  #at = 0;
-  /** The next of each from `#at` on; the text's length if there is none. */
-  #slash: number;
-  #quote = -1;
+class Scan {
+  excess: keyof LargeJsonBounds | undefined;
+  readonly #bytes: Buffer;
+  readonly #bounds: LargeJsonBounds;
+  readonly #lists: ListSpan[] = [];
+  #longTexts: Span[] | undefined = [];
+  #spellsCharacters = false;
+  #depth = 0;
+  #found = 0;
+  #commas = 0;
+  #inShort = 0;
+  #inLong = 0;
+  /** The start of the string that is being read; -1 outside of strings. */
+  #string = -1;
+  #escapes = 0;
+  /** Whether the last window ended with the backslash of an escape. */
+  #isEscaped = false;
+  /** The member that is a list and is being read. */
+  #list: { start: number; cuts: number[] } | undefined;
+  #isObject = false;
 
-  constructor(text: string) {
-    this.#text = text;
-    this.#slash = this.#next("\\", 0);
+  constructor(bytes: Buffer, bounds: LargeJsonBounds) {
+    this.#bytes = bytes;
+    this.#bounds = bounds;
   }
 
-  /** Starts with the string whose opening quote is at `start`. */
-  open(start: number): void {
-    this.escapes = 0;
-    this.#at = start + 1;
-    this.#quote = this.#next('"', this.#at);
-    if (this.#slash < this.#at) this.#slash = this.#next("\\", this.#at);
-  }
-
-  /** Scans at most this many escapes; true if the string ends. */
-  skip(escapesMax: number): boolean {
-    for (let left = escapesMax; this.#slash < this.#quote; left--) {
-      if (left === 0) return false;
-      this.escapes++;
-      this.#at = this.#slash + 2;
-      if (this.#quote < this.#at) this.#quote = this.#next('"', this.#at);
-      this.#slash = this.#next("\\", this.#at);
+  /** Scans a part of the bytes. Returns what it cost. */
+  window(from: number, to: number): number {
+    const text = this.#bytes.toString("latin1", from, to);
+    const { length } = text;
+    let cost = WINDOW_COST;
+    let quote = -1;
+    let slash = -1;
+    for (let at = 0; at < length && this.excess === undefined; cost++) {
+      if (this.#string < 0) {
+        const code = text.charCodeAt(at);
+        if (code === QUOTE) {
+          this.#string = from + at;
+          this.#escapes = 0;
+        } else if (code === COMMA || code > 90) this.#sign(code, from + at);
+        at++;
+        continue;
+      }
+      if (this.#isEscaped) {
+        this.#isEscaped = false;
+        if (text.charCodeAt(at++) === LETTER_U) this.#spellsCharacters = true;
+        continue;
+      }
+      // From backslash to backslash, so that megabytes without escapes cost little.
+      if (quote < at) quote = placeOf(text, '"', at);
+      if (slash < at) slash = placeOf(text, "\\", at);
+      if (slash < quote) {
+        this.#escapes++;
+        if (text.charCodeAt(slash + 1) === LETTER_U) this.#spellsCharacters = true;
+        this.#isEscaped = slash + 1 === length;
+        at = slash + 2;
+      } else {
+        at = quote + 1;
+        if (quote < length) this.#endString(from + at);
+      }
     }
-    this.end = Math.min(this.#quote + 1, this.#text.length);
-    return true;
+    return cost;
   }
 
-  #next(sign: string, from: number): number {
-    const at = this.#text.indexOf(sign, from);
-    return at < 0 ? this.#text.length : at;
+  /** A sign outside of strings. */
+  #sign(code: number, at: number): void {
+    if (code === 123 || code === 91) {
+      if (this.#depth === 0) this.#isObject = code === 123;
+      else if (this.#depth === 1 && code === 91 && this.#isObject) this.#list = { start: at, cuts: [] };
+      if (++this.#depth > this.#bounds.levels) this.excess = "levels";
+      else this.#count();
+    } else if (code === 125 || code === 93) {
+      if (--this.#depth === 1) this.#endList(at + 1);
+    } else if (code === COMMA) {
+      if (this.#depth === 2) this.#cut(at);
+      if (++this.#commas === PLAIN_VALUES_PER_VALUE) {
+        this.#commas = 0;
+        this.#count();
+      }
+    }
   }
+
+  #count(): void {
+    if (++this.#found > this.#bounds.values) this.excess = "values";
+  }
+
+  #cut(at: number): void {
+    const list = this.#list;
+    if (list !== undefined && at - (list.cuts.at(-1) ?? list.start) >= PIECE_BYTES_MIN) list.cuts.push(at);
+  }
+
+  #endList(end: number): void {
+    const list = this.#list;
+    this.#list = undefined;
+    if (list !== undefined && end - list.start >= LONG_BYTES_MIN) this.#lists.push({ ...list, end });
+  }
+
+  #endString(end: number): void {
+    const start = this.#string;
+    this.#string = -1;
+    this.#count();
+    if (this.excess !== undefined) return;
+    if (end - start < LONG_BYTES_MIN) this.#inShort += this.#escapes;
+    else {
+      this.#inLong += this.#escapes;
+      if (this.#bytes[end - 1] !== QUOTE || mayBeKey(this.#bytes, end)) this.#longTexts = undefined;
+      this.#longTexts?.push({ start, end });
+    }
+    if (this.#inShort + (this.#longTexts === undefined ? this.#inLong : 0) > this.#bounds.escapes) {
+      this.excess = "escapes";
+    }
+  }
+
+  ended(): LargeJsonLook {
+    // A string without an end.
+    if (this.#string >= 0 && this.excess === undefined) {
+      this.#longTexts = undefined;
+      this.#endString(this.#bytes.length);
+    }
+    const { excess } = this;
+    return {
+      ...(excess === undefined ? {} : { excess }),
+      longTexts: this.#longTexts,
+      lists: this.#lists,
+      spellsCharacters: this.#spellsCharacters,
+    };
+  }
+}
+
+function placeOf(text: string, sign: string, from: number): number {
+  const at = text.indexOf(sign, from);
+  return at < 0 ? text.length : at;
 }

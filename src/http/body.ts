@@ -1,11 +1,12 @@
 // Request bodies: limited in size (decompressed bytes) and in time, decompressed, decoded and parsed. Every refusal is an
 // ApiError: 400, 408 or 413.
 
+import { isUtf8 } from "node:buffer";
 import { ApiError } from "../base/errors.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
-import { parseLongTexts } from "../base/json-long-texts.ts";
 import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
+import { type BodyText, editedText, parseLongJson, stringOf } from "../base/long-json.ts";
 import { longStep } from "../base/long-steps.ts";
 import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
@@ -61,6 +62,26 @@ async function room(request: Request, bytes: number): Promise<BodyHold | undefin
  * type or a body that is no object.
  */
 export async function readJsonBody(request: Request, limits: BodyLimits): Promise<JsonBody> {
+  const read = await readJsonText(request, limits);
+  const { text, body } = read;
+  if (typeof text === "string") return { text, body };
+  // Few need the text of a long body.
+  return {
+    get text() {
+      return stringOf(text);
+    },
+    body,
+  };
+}
+
+/** A body as text and as a JSON object. */
+interface JsonBody<Text extends BodyText = string> {
+  readonly text: Text;
+  readonly body: Record<string, unknown>;
+}
+
+/** The same, without making a string of a long body. */
+export async function readJsonText(request: Request, limits: BodyLimits): Promise<JsonBody<BodyText>> {
   const { text, value } = await readJsonValue(request, limits);
   const read = { text, body: asObject(value) };
   const alias = maybeExchangeOf(request)?.alias;
@@ -70,15 +91,9 @@ export async function readJsonBody(request: Request, limits: BodyLimits): Promis
   return model === undefined ? read : withModel(read, model);
 }
 
-/** A body as text and as a JSON object. */
-interface JsonBody {
-  readonly text: string;
-  readonly body: Record<string, unknown>;
-}
-
 /** Adds the model that the address names, so that the body may leave it out. */
-function withModel({ text, body }: JsonBody, model: string): JsonBody {
-  return { text: spliceMembers(text, { model }), body: { ...body, model } };
+function withModel({ text, body }: JsonBody<BodyText>, model: string): JsonBody<BodyText> {
+  return { text: editedText(text, (outline) => spliceMembers(outline, { model })), body: { ...body, model } };
 }
 
 /**
@@ -88,7 +103,7 @@ function withModel({ text, body }: JsonBody, model: string): JsonBody {
 export async function readJsonValue(
   request: Request,
   limits: BodyLimits,
-): Promise<{ readonly text: string; readonly value: unknown }> {
+): Promise<{ readonly text: BodyText; readonly value: unknown }> {
   const type = request.headers.get("content-type");
   if (type !== null && type !== "application/json" && !isJsonType(type)) {
     throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
@@ -106,16 +121,23 @@ export async function readJsonValue(
     // This lets the code that waits for the previous body run first.
     await longStep();
     if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
-    const text = decoder.decode(bytes);
-    giveBack(bytes);
+    const utf8 = plainUtf8(bytes);
     await longStep();
-    const { excess, longTexts } = await lookOver(text, boundsOf(limits), turn);
-    refuse(excess, limits);
+    const look = await lookOver(utf8, boundsOf(limits), turn);
+    refuse(look.excess, limits);
     await longStep();
-    const value = await parseLongTexts(text, longTexts, turn).catch(() => refuseJson(text));
+    const parsed = await parseLongJson(utf8, look, turn).catch(() => refuseJson(decoder.decode(utf8)));
     await longStep();
-    return { text, value };
+    return parsed;
   });
+}
+
+/** The bytes without a byte order mark and without errors, as they are decoded. */
+function plainUtf8(bytes: Uint8Array): Buffer {
+  const { buffer, byteOffset, byteLength } = bytes;
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  if (!isMarked && isUtf8(bytes)) return Buffer.from(buffer, byteOffset, byteLength);
+  return Buffer.from(decoder.decode(bytes));
 }
 
 let last: Promise<unknown> = Promise.resolve();

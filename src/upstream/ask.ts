@@ -1,6 +1,7 @@
 // Calls a provider with one of its credentials. Every call goes through here, whether its answer is whole or a stream.
 
 import type { Clock } from "../base/clock.ts";
+import type { BodyText } from "../base/long-json.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
 import { callProvider } from "./call.ts";
 import type { StreamedBody } from "./connection/client.ts";
@@ -50,7 +51,7 @@ export class ProviderAnswer {
  */
 export async function fetchAnswer(
   provider: Provider,
-  request: UpstreamRequest,
+  request: UpstreamRequest<BodyText>,
   { clock, signal, headers, choice }: AnswerOptions,
 ): Promise<ProviderAnswer> {
   const secret = provider.keys.take(clock.now(), choice?.wanted);
@@ -68,7 +69,7 @@ export async function fetchAnswer(
 /** Sends a request and returns the answer once its headers report success, without reading it. */
 export function openAnswer(
   provider: Provider,
-  request: UpstreamRequest,
+  request: UpstreamRequest<BodyText>,
   options: AnswerOptions,
 ): Promise<UpstreamAnswer> {
   const { clock, signal, headers = {}, upload } = options;

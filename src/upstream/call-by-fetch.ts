@@ -3,7 +3,7 @@
 import { limit } from "../base/limit.ts";
 import { nodeNet } from "../base/node-modules.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
-import type { StreamedBody } from "./connection/client.ts";
+import type { StreamedBody, WireBody } from "./connection/client.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 import { bindAbort } from "./read-answer.ts";
@@ -30,7 +30,7 @@ export async function callByFetch({ provider, request, body, headers, options }:
       headers,
       body:
         upload === undefined
-          ? body
+          ? inOne(body)
           : streamOf(upload, {
               // While the call waits for the client's data, the provider's time limit does not run.
               waits: () => patience.cancel(),
@@ -57,6 +57,11 @@ export async function callByFetch({ provider, request, body, headers, options }:
     probe.cancel();
     stopProbe?.();
   }
+}
+
+function inOne(body: WireBody): string | Uint8Array<ArrayBuffer> {
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? (body as Uint8Array<ArrayBuffer>) : Buffer.concat(body);
 }
 
 function streamOf(

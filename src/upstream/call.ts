@@ -1,9 +1,11 @@
 // Makes one HTTP call to a provider, with its credential, deadlines, limited bodies and typed errors. It knows nothing about
 // routes and retries.
 
+import type { AtOnce } from "../base/at-once.ts";
 import { lazily } from "../base/lazily.ts";
+import type { BodyText } from "../base/long-json.ts";
 import { longStep } from "../base/long-steps.ts";
-import type { StreamedBody, WireClient } from "./connection/client.ts";
+import type { StreamedBody, WireBody, WireClient } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -20,11 +22,12 @@ const STEP_CHARS_MIN = 512 * 1024;
  */
 export async function callProvider(
   provider: Provider,
-  request: UpstreamRequest,
+  request: UpstreamRequest<BodyText>,
   options: CallOptions,
 ): Promise<UpstreamAnswer> {
   const headers = headersOf(provider, request, options);
-  const body = request.body.length < STEP_CHARS_MIN ? request.body : await encodedInSteps(request.body);
+  const encoded = sentBody(request.body);
+  const body = encoded instanceof Promise ? await encoded : encoded;
   const { client } = provider;
   const sent = { provider, request, body, headers, options };
   const response = client === undefined ? await byFetch()(sent) : await callByClient(client, sent);
@@ -35,6 +38,12 @@ export async function callProvider(
       status: response.status,
     });
   throw provider.dialect.fault(response.status, refusal, response.headers);
+}
+
+/** The body as it is sent. */
+function sentBody(text: BodyText): AtOnce<WireBody> {
+  if (typeof text !== "string") return text.parts;
+  return text.length < STEP_CHARS_MIN ? text : encodedInSteps(text);
 }
 
 /** The bytes of a long text. The event loop gets a turn after each step. */
@@ -89,7 +98,7 @@ const plain = new WeakMap<Provider, PlainHeaders>();
 
 function headersOf(
   provider: Provider,
-  request: UpstreamRequest,
+  request: UpstreamRequest<BodyText>,
   { upload, secret, headers }: CallOptions,
 ): Readonly<Record<string, string>> {
   // The protocol version on the provider's card is a default, and a client's own version takes precedence.

@@ -4,6 +4,7 @@
 // await for each token; like this, there is one for each read from the network, which keeps the cost of a chunk low.
 
 import type { ErrorBody } from "../base/errors.ts";
+import type { BodyText } from "../base/long-json.ts";
 import type { SseFrame } from "../base/sse.ts";
 import type { AnswerFault } from "../chat/answer-fault.ts";
 import type { ChatEvent, Usage } from "../chat/event.ts";
@@ -38,17 +39,24 @@ export interface RequestContext {
   clientHeaders: Readonly<Record<string, string>>;
 }
 
-/** The request as it is sent, relative to the provider's base URL. */
-export interface UpstreamRequest {
+/** The request as it is sent, relative to the provider's base URL. Dialects make texts, which may be the outline of a long body. */
+export interface UpstreamRequest<Body extends BodyText = string> {
   path: string;
   headers: Record<string, string>;
-  body: string;
+  body: Body;
   /** Parameters that were dropped, because the protocol cannot express them and the answer does not depend on them. */
   dropped: string[];
   /** Stop sequences that were not sent upstream, so that the gateway cuts the answer at them. */
   cutAt?: readonly string[];
   /** Whether the gateway requested encrypted reasoning in order to store it. The client must not see it. */
   hidesEncrypted?: boolean;
+}
+
+/** Makes the request of a text from that of its outline. */
+export function requestOf(text: BodyText, make: (outline: string) => UpstreamRequest): UpstreamRequest<BodyText> {
+  if (typeof text === "string") return make(text);
+  const made = make(text.outline);
+  return { ...made, body: text.edited(made.body) };
 }
 
 /** Reads the frames of one streamed answer into events. */

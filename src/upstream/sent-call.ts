@@ -1,7 +1,8 @@
 // A call to a provider as it is sent, by whatever means.
 
+import type { BodyText } from "../base/long-json.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
-import type { StreamedBody } from "./connection/client.ts";
+import type { StreamedBody, WireBody } from "./connection/client.ts";
 import { BrokenAnswer, InvalidHeader, NoConnection } from "./connection/failures.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -22,9 +23,9 @@ export interface CallOptions {
 /** A call as it is sent. */
 export interface SentCall {
   readonly provider: Provider;
-  readonly request: UpstreamRequest;
-  /** The body of the request, encoded if it is long. */
-  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly request: UpstreamRequest<BodyText>;
+  /** Long ones are encoded. */
+  readonly body: WireBody;
   readonly headers: Readonly<Record<string, string>>;
   readonly options: CallOptions;
 }

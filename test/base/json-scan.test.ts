@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonExcess } from "../../src/base/json-depth.ts";
-import { type LargeJsonBounds, LONG_CHARS_MIN, lookOver } from "../../src/base/json-scan.ts";
+import { type LargeJsonBounds, LONG_BYTES_MIN, lookOver } from "../../src/base/json-scan.ts";
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const NO_BOUNDS = { levels: 1e9, values: 1e9, escapes: 1e9 };
-const look = (text: string, bounds: Partial<LargeJsonBounds> = {}) => lookOver(text, { ...NO_BOUNDS, ...bounds }, turn);
+const look = (text: string, bounds: Partial<LargeJsonBounds> = {}) =>
+  lookOver(Buffer.from(text), { ...NO_BOUNDS, ...bounds }, turn);
 
 test("levels and values are counted as in small bodies", async () => {
   const bound = fc.integer({ min: 1, max: 30 });
@@ -35,7 +36,7 @@ test("escapes are counted as they are written", async () => {
 });
 
 describe("long texts", () => {
-  const long = "\\n".repeat(LONG_CHARS_MIN / 2);
+  const long = "\\n".repeat(LONG_BYTES_MIN / 2);
   test("are found, and their escapes are no matter", async () => {
     const text = `{"a":"${long}","b":["x","${long}"]}`;
     const { excess, longTexts } = await look(text, { escapes: 0 });
@@ -43,13 +44,13 @@ describe("long texts", () => {
     expect(longTexts?.map(({ start, end }) => text.slice(start, end))).toEqual([`"${long}"`, `"${long}"`]);
   });
   test.each([
-    ["is a key", `{"${"k".repeat(LONG_CHARS_MIN)}":"${long}"}`],
-    ["is a key, after the others", `{"a":"${long}","${"k".repeat(LONG_CHARS_MIN)}" : 1}`],
-    ["may be a key", `{"a":"${long}","${"k".repeat(LONG_CHARS_MIN)}"${" ".repeat(70)}:1}`],
+    ["is a key", `{"${"k".repeat(LONG_BYTES_MIN)}":"${long}"}`],
+    ["is a key, after the others", `{"a":"${long}","${"k".repeat(LONG_BYTES_MIN)}" : 1}`],
+    ["may be a key", `{"a":"${long}","${"k".repeat(LONG_BYTES_MIN)}"${" ".repeat(70)}:1}`],
     ["has no end", `{"a":"${long}`],
   ])("count where one %s: then all are parsed in one go", async (_name, text) => {
-    expect(await look(text)).toEqual({ longTexts: undefined });
-    expect(await look(text, { escapes: 1000 })).toEqual({ excess: "escapes", longTexts: undefined });
+    expect(await look(text)).toMatchObject({ longTexts: undefined });
+    expect(await look(text, { escapes: 1000 })).toMatchObject({ excess: "escapes", longTexts: undefined });
   });
 });
 
@@ -59,7 +60,7 @@ test.each([
   ["numbers", `[${"1,".repeat(900_000)}1]`],
 ])("others have their turn while %s are looked over", async (_name, text) => {
   let turns = 0;
-  await lookOver(text, NO_BOUNDS, () => {
+  await lookOver(Buffer.from(text), NO_BOUNDS, () => {
     turns++;
     return turn();
   });

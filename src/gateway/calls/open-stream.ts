@@ -1,6 +1,7 @@
 // Opens a streamed answer. The first frames are buffered until there is content, so that an early failure still leads to an HTTP
 // status or another route; then frames are relayed. The upstream call is aborted as soon as the client leaves.
 
+import type { BodyText } from "../../base/long-json.ts";
 import { FrameCutter } from "../../base/sse.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
@@ -19,7 +20,7 @@ const OPENING_CHARS_MAX = 256 * 1024;
 export interface LiveAnswer {
   attempt: RouteAttempt;
   relay: FrameRelay;
-  request: UpstreamRequest;
+  request: UpstreamRequest<BodyText>;
   answer: { readonly headers: Headers };
   /**
    * The next text for the client; undefined at the end. Never throws: if the connection breaks, the text is an error event of the
@@ -41,7 +42,7 @@ export interface OpenOptions {
 /** Calls the provider and waits for content or the end. Throws `UpstreamFault` if the call fails before any content. */
 export async function openLive(
   attempt: RouteAttempt,
-  request: UpstreamRequest,
+  request: UpstreamRequest<BodyText>,
   streamed: FrameRelay,
   options: OpenOptions,
 ): Promise<LiveAnswer> {

@@ -2,6 +2,7 @@
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
+import type { BodyText } from "../../base/long-json.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
@@ -50,7 +51,7 @@ export function tryWhole<T>(
 export interface AskedWhole {
   readonly turn: ChatTurn;
   readonly attempt: RouteAttempt;
-  readonly built: UpstreamRequest;
+  readonly built: UpstreamRequest<BodyText>;
   readonly answer: ProviderAnswer;
   readonly ttfbMs: number;
   readonly read: WholeAnswer;
@@ -133,7 +134,7 @@ function readWhole(
   deps: WholeDeps,
   provider: Provider,
   turn: ChatTurn,
-  { text, built, listener }: { text: string; built: UpstreamRequest; listener: EventListener | undefined },
+  { text, built, listener }: { text: string; built: UpstreamRequest<BodyText>; listener: EventListener | undefined },
 ): WholeAnswer {
   try {
     if (isRelayed(turn, provider)) {

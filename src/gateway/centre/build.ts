@@ -2,9 +2,10 @@
 
 import type { AtOnce } from "../../base/at-once.ts";
 import { jsonInTurns } from "../../base/json-in-slices.ts";
+import type { BodyText } from "../../base/long-json.ts";
 import type { OpaqueEvent } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
-import type { RelayIdentity, RequestContext, UpstreamRequest } from "../../upstream/dialect.ts";
+import { type RelayIdentity, type RequestContext, requestOf, type UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { conversationIdOf } from "../../wire/responses/conversation.ts";
 import type { EndUsers } from "../admission/end-users.ts";
@@ -37,12 +38,20 @@ export function openingOf({ edited, format, round }: ChatTurn): OpaqueEvent | un
 const IN_STEPS_CHARS = 512 * 1024;
 
 /** Builds the upstream request for one route. Throws `ApiError` 400 for content that the route's protocol cannot express. */
-export function buildRequest(deps: { endUserOf: EndUsers }, turn: ChatTurn, target: Target): AtOnce<UpstreamRequest> {
+export function buildRequest(
+  deps: { endUserOf: EndUsers },
+  turn: ChatTurn,
+  target: Target,
+): AtOnce<UpstreamRequest<BodyText>> {
   if (turn.text.length < IN_STEPS_CHARS || isLossless(turn, target.provider)) return builtAtOnce(deps, turn, target);
   return builtInSteps(deps, turn, target);
 }
 
-async function builtInSteps(deps: { endUserOf: EndUsers }, turn: ChatTurn, target: Target): Promise<UpstreamRequest> {
+async function builtInSteps(
+  deps: { endUserOf: EndUsers },
+  turn: ChatTurn,
+  target: Target,
+): Promise<UpstreamRequest<BodyText>> {
   let body: object | undefined;
   const request = builtAtOnce(deps, turn, target, (given) => {
     body = given;
@@ -56,7 +65,7 @@ function builtAtOnce(
   turn: ChatTurn,
   { provider, route }: Target,
   json?: RequestContext["json"],
-): UpstreamRequest {
+): UpstreamRequest<BodyText> {
   const { chat, model, format } = turn;
   const ctx: RequestContext = {
     model: route.model,
@@ -81,7 +90,7 @@ function relayedRequest(
   turn: ChatTurn,
   provider: Provider,
   { ctx, defaults }: { ctx: RequestContext; defaults: Defaults },
-): UpstreamRequest {
+): UpstreamRequest<BodyText> {
   const members: Record<string, unknown> = { ...turn.members };
   if (defaults.temperature !== undefined) members["temperature"] = defaults.temperature;
   if (defaults.maxTokens !== undefined) members["max_tokens"] = defaults.maxTokens;
@@ -89,7 +98,9 @@ function relayedRequest(
   if (turn.chat.includeCost === true && provider.quirks.usage_include !== true) members["usage"] = undefined;
   const { text, body } = turn.relayed ?? turn;
   const reasoningRemoved = turn.reasoningRemoved === true;
-  return provider.dialect.lossless.request(text, turn.chat, { ...ctx, body, reasoningRemoved }, members);
+  return requestOf(text, (outline) =>
+    provider.dialect.lossless.request(outline, turn.chat, { ...ctx, body, reasoningRemoved }, members),
+  );
 }
 
 function translatedRequest(

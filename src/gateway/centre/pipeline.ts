@@ -7,7 +7,7 @@
 // * walk.ts, `onRoute`: the same route once more, with what a stage changed after a failure (`StageRun.again`).
 
 import { resolveModel } from "../../catalog/resolve.ts";
-import { readJsonBody } from "../../http/body.ts";
+import { readJsonText } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { headerText } from "./answer.ts";
@@ -29,7 +29,7 @@ export function createGateway(deps: GatewayDeps) {
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
-    const { text, body } = withUsualNames(await readJsonBody(request, deps.bodyLimits()), format);
+    const { text, body } = withUsualNames(await readJsonText(request, deps.bodyLimits()), format);
     const routing = routingOptionsOf(deps, format, body);
     const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
     if (routing === undefined && format.prompts === undefined) return answerOne(deps, asked);

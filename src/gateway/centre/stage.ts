@@ -2,6 +2,7 @@
 // no stage; a stage knows the types of the centre.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import type { BodyText } from "../../base/long-json.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { EditedContext } from "../../chat/context-edits.ts";
@@ -44,7 +45,7 @@ export interface ClientRequest extends RequestSource {
   readonly caller: Caller;
   readonly format: WireFormat;
   /** The text of the body as it was received. */
-  readonly text: string;
+  readonly text: BodyText;
   readonly body: BodyMembers;
   /** A header of the request; null if it has none of this name. */
   header(name: string): string | null;
@@ -76,7 +77,7 @@ export interface ChatTurn extends ClientRequest {
    */
   readonly members: BodyMembers | undefined;
   /** The body for the relayed path, if its values were changed where they stand. */
-  readonly relayed?: { readonly text: string; readonly body: BodyMembers } | undefined;
+  readonly relayed?: { readonly text: BodyText; readonly body: BodyMembers } | undefined;
   /** Parameters that were dropped, to be reported. */
   readonly dropped: readonly string[];
   /** The client's headers that upstreams of the same protocol understand, by lower-case name. */
@@ -145,7 +146,7 @@ export interface Target {
 /** A call that failed before any content. */
 export interface FailedCall extends Target {
   readonly error: unknown;
-  readonly built: UpstreamRequest;
+  readonly built: UpstreamRequest<BodyText>;
 }
 
 /** An answer that is complete, before the client sees its end. */
@@ -298,7 +299,8 @@ export interface Stage {
  * be spelled as an escape, so a body with such escapes may contain any.
  */
 export function mayContain({ text }: Pick<ClientRequest, "text">, word: string): boolean {
-  return text.includes(word) || text.includes("\\u");
+  if (typeof text === "string") return text.includes(word) || text.includes("\\u");
+  return text.spellsCharacters || text.includes(word);
 }
 
 /** The turn after a change. */

@@ -1,6 +1,7 @@
 // The turn of a request as its client sent it: read, with its model, and checked against it.
 
 import { prefixedId } from "../../base/ids.ts";
+import type { BodyText } from "../../base/long-json.ts";
 import { requireModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { traceHeaders } from "../../telemetry/span.ts";
@@ -26,9 +27,9 @@ export interface AskedRequest
 
 /** The body with the names that the format reads. Its text follows, so that what is relayed has the same names. */
 export function withUsualNames(
-  read: { text: string; body: Record<string, unknown> },
+  read: { text: BodyText; body: Record<string, unknown> },
   { usualNames }: Pick<WireFormat, "usualNames">,
-): { text: string; body: Record<string, unknown> } {
+): { text: BodyText; body: Record<string, unknown> } {
   if (usualNames === undefined) return read;
   const named = usualNames(read.body);
   return named === read.body ? read : { text: JSON.stringify(named), body: { ...named } };

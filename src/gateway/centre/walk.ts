@@ -1,6 +1,7 @@
 // How the stages act on a turn: each prepares it once, adapts it to every route that is called, and may change it after a failure.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import type { BodyText } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
 import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
@@ -110,7 +111,7 @@ export async function adaptedTo({ turn, runs }: Prepared, target: Target, signal
 /** A turn as it is sent on one route. */
 export interface SentTurn {
   readonly turn: ChatTurn;
-  readonly built: UpstreamRequest;
+  readonly built: UpstreamRequest<BodyText>;
 }
 
 /** How often one route is asked again with a changed turn; no stage needs more. */
@@ -173,7 +174,7 @@ async function mayAskAgain(
     attempt,
     built,
     signal,
-  }: { error: unknown; attempt: RouteAttempt; built: UpstreamRequest; signal: StopSignal },
+  }: { error: unknown; attempt: RouteAttempt; built: UpstreamRequest<BodyText>; signal: StopSignal },
 ): Promise<boolean> {
   const { provider, route } = attempt;
   for (const [at, run] of runs.entries()) {

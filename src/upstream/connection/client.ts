@@ -4,10 +4,10 @@
 
 import { type Limit, limit } from "../../base/limit.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
-import { CallExchange, type StreamedBody, type WireAnswer } from "./exchange.ts";
+import { CallExchange, type StreamedBody, type WireAnswer, type WireBody } from "./exchange.ts";
 import { type CallTarget, headEnd, headStart, type ServerOrigin, targetOf } from "./request-head.ts";
 
-export type { StreamedBody } from "./exchange.ts";
+export type { StreamedBody, WireBody } from "./exchange.ts";
 
 /** A call over the network. */
 export interface WireCall {
@@ -16,7 +16,7 @@ export interface WireCall {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether further calls have the same object of headers, so that what is made of it may be kept. */
   readonly keepsHeaders?: boolean;
-  readonly body?: string | Uint8Array | undefined;
+  readonly body?: WireBody | undefined;
   /** The body, if it is not known yet. */
   readonly upload?: StreamedBody | undefined;
   readonly connectMs: number;
@@ -145,8 +145,10 @@ function keptStart(call: WireCall): HeadStart {
   return made;
 }
 
-function lengthOf(body: string | Uint8Array | undefined): number | undefined {
-  return body === undefined ? undefined : Buffer.byteLength(body);
+function lengthOf(body: WireBody | undefined): number | undefined {
+  if (body === undefined) return undefined;
+  if (typeof body === "string" || body instanceof Uint8Array) return Buffer.byteLength(body);
+  return body.reduce((sum, part) => sum + part.byteLength, 0);
 }
 
 interface Idle {

@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { type Limit, limit } from "../../base/limit.ts";
 import { nodeNet, nodeTls } from "../../base/node-modules.ts";
-import type { CallExchange, Carrier } from "./exchange.ts";
+import type { CallExchange, Carrier, WireBody } from "./exchange.ts";
 import { NoConnection } from "./failures.ts";
 import type { ServerOrigin } from "./request-head.ts";
 
@@ -37,8 +37,8 @@ export class Connection implements Carrier {
   #opening: Socket | undefined;
   #isClosed = false;
   #isPaused = false;
-  /** Bytes that the socket did not take yet. */
-  #unsent: Buffer | undefined;
+  /** Bytes that the socket did not take yet, in parts that are not copied. */
+  #unsent: Buffer[] | undefined;
   /** Called when all bytes were taken. */
   #taken: (() => void) | undefined;
   #patience: Limit | undefined;
@@ -93,14 +93,15 @@ export class Connection implements Carrier {
   }
 
   /** Sends a request, of which the body may be long. */
-  send(head: string, body: string | Uint8Array | undefined): void {
+  send(head: string, body: WireBody | undefined): void {
     if (typeof body === "string" && body.length <= JOINED_CHARS_MAX && isAscii(head)) {
       this.#write(head + body);
       return;
     }
     this.#write(Buffer.from(head, "latin1"));
     if (typeof body === "string") this.#write(Buffer.from(body, "utf8"));
-    else if (body !== undefined) this.write(body);
+    else if (body instanceof Uint8Array) this.write(body);
+    else for (const part of body ?? []) this.write(part);
   }
 
   write(bytes: Uint8Array): void {
@@ -118,21 +119,21 @@ export class Connection implements Carrier {
     const socket = this.#socket;
     if (this.#isClosed || socket === undefined) return;
     if (this.#unsent !== undefined) {
-      this.#unsent = Buffer.concat([this.#unsent, typeof data === "string" ? Buffer.from(data) : data]);
+      this.#unsent.push(typeof data === "string" ? Buffer.from(data) : data);
       return;
     }
     const written = socket.write(data);
     const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
     if (written >= size) return;
     const bytes = typeof data === "string" ? Buffer.from(data) : data;
-    this.#unsent = bytes.subarray(Math.max(0, written));
+    this.#unsent = [bytes.subarray(Math.max(0, written))];
   }
 
   drained(): void {
     const rest = this.#unsent;
     if (rest !== undefined) {
       this.#unsent = undefined;
-      this.#write(rest);
+      for (const bytes of rest) this.#write(bytes);
     }
     if (this.#unsent === undefined) this.#wake();
   }

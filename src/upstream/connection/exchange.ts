@@ -16,11 +16,14 @@ export interface StreamedBody {
   next(): Promise<Uint8Array | undefined>;
 }
 
+/** A body that is known: as text, as bytes, or as parts of bytes that are not copied. */
+export type WireBody = string | Uint8Array | readonly Uint8Array[];
+
 /** What carries an exchange: a connection. */
 export interface Carrier {
   /** Whether it was idle for so long that its server may have closed it meanwhile. */
   readonly mayBeStale: boolean;
-  send(head: string, body: string | Uint8Array | undefined): void;
+  send(head: string, body: WireBody | undefined): void;
   /** Sends a part of a body. */
   write(bytes: Uint8Array): void;
   /** Resolves when all bytes were taken, or the connection ended. */
@@ -36,7 +39,7 @@ export interface Carrier {
 export interface ExchangeRequest {
   readonly method: string;
   readonly head: string;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: WireBody | undefined;
   readonly upload: StreamedBody | undefined;
   /** How long the server may take until its answer begins, counted from the call on, but not while the client still uploads. */
   readonly firstByteMs: number;

@@ -1,11 +1,12 @@
 // The token counts of the protocols whose clients ask for them: forwarded to the model's first provider if it supports counting, otherwise counted by the
 // gateway. Costs nothing and does not count against the rate limit; what an account may have counted has its own.
 
+import type { BodyText } from "../../../base/long-json.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
-import { readJsonBody } from "../../../http/body.ts";
+import { readJsonText } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { fetchAnswer } from "../../../upstream/ask.ts";
-import type { Dialect, UpstreamRequest } from "../../../upstream/dialect.ts";
+import { type Dialect, requestOf, type UpstreamRequest } from "../../../upstream/dialect.ts";
 import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import type { WireFormat } from "../../../wire/format.ts";
@@ -64,7 +65,7 @@ export function createTokenCount(
     const caller = await deps.admit(request, exchange, { free: true });
     const ticket = deps.allowance.enter(caller.accountId, request);
     const { format, told } = counted();
-    const { text, body } = withUsualNames(await readJsonBody(request, deps.bodyLimits()), format);
+    const { text, body } = withUsualNames(await readJsonText(request, deps.bodyLimits()), format);
     ticket.read(text.length);
     const options = decodeOptions(request);
     const asked = {
@@ -112,7 +113,7 @@ export function createTokenCount(
 }
 
 /** The request for a provider's count. */
-function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: Target): UpstreamRequest {
+function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: Target): UpstreamRequest<BodyText> {
   const { chat, model, clientHeaders } = turn;
   const { text, body } = turn.relayed ?? turn;
   const members: Record<string, unknown> = { ...turn.members };
@@ -128,7 +129,7 @@ function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: 
     maxOutputTokens: model.maxOutputTokens,
     reasoningRemoved: turn.reasoningRemoved === true,
   };
-  return build(text, chat, ctx, members);
+  return requestOf(text, (outline) => build(outline, chat, ctx, members));
 }
 
 /**

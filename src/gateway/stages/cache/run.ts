@@ -1,6 +1,7 @@
 // One request that is looked up among the kept answers: it is answered with one, waits for an equal request under way, or is asked of
 // a provider and its answer kept.
 
+import { stringOf } from "../../../base/long-json.ts";
 import { knownCostMicros } from "../../../catalog/prices.ts";
 import type { ChatEvent } from "../../../chat/event.ts";
 import type { ChatTurn, CompleteAnswer, Hearing, StageAnswer, StageRun } from "../../centre/stage.ts";
@@ -76,7 +77,7 @@ class CacheRun implements StageRun {
       path: exchange.path,
       model: model.id,
       betas: turn.clientHeaders["anthropic-beta"] ?? "",
-      text: turn.text,
+      text: stringOf(turn.text),
       content: turn.content,
       messages: turn.chat.messages,
     });

@@ -1,6 +1,7 @@
 // Builds a request with a shorter list of messages, and reports the shortening to the client.
 
 import { ApiError } from "../../../base/errors.ts";
+import { bytesOf } from "../../../base/long-json.ts";
 import type { Usage } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import type { Compactable, CompactableTurn } from "./compactable-turn.ts";
@@ -18,7 +19,7 @@ export function isSurelyBelow({ text, members, chat }: CompactableTurn, tokens: 
   if (members?.["messages"] !== undefined || members?.["input"] !== undefined) return false;
   if (text.length * ratio >= tokens) return false;
   const media = chat.messages.reduce((sum, { content }) => sum + content.filter(isMedia).length, 0);
-  return (Buffer.byteLength(text) + media * DOCUMENT_TOKENS) * ratio < tokens;
+  return (bytesOf(text) + media * DOCUMENT_TOKENS) * ratio < tokens;
 }
 
 /** Whether a request has images or files, whose tokens are only assumed. */

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../../base/clock.ts";
 import { editJson, editValue } from "../../../base/json-edit.ts";
+import { type BodyText, stringOf } from "../../../base/long-json.ts";
 import type { ChatMessage } from "../../../chat/request.ts";
 import type { HistoryReader } from "../../../chat/seals.ts";
 import type { Provider } from "../../../upstream/provider.ts";
@@ -16,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A request in the provider's own format. */
 export interface History {
-  text: string;
+  text: BodyText;
   body: Fields;
   /** The members that were changed and replace those of the text. */
   members: Fields;
@@ -64,5 +65,5 @@ export function openHistory(
   if (opened === undefined || opened.edits.length === 0) return { ...history, removed: false, lost: false };
   const { edits, removed, lost = false } = opened;
   if (ours) return { text, body, members: { ...members, ...editValue({ [key]: members[key] }, edits) }, removed, lost };
-  return { text: editJson(text, edits), body: editValue(body, edits), members, removed, lost };
+  return { text: editJson(stringOf(text), edits), body: editValue(body, edits), members, removed, lost };
 }
