@@ -108,7 +108,7 @@ function upstreamCalls(
 /** The guardrails of the current configuration. A word list that cannot be read is told at the start. */
 function guardsOf({ live, log, observer, clock }: Pick<Foundation, "live" | "log" | "observer" | "clock">) {
   let decide: GuardTools["decide"] = () => Promise.reject(new Error("there are no decisions yet"));
-  const all = live.derive(({ guardrails, web, alerts }) => {
+  const currentGuardrails = live.derive(({ guardrails, web, alerts }) => {
     const made = guardrailsOf(guardrails, () => ({
       fetch: createFetch(createAddressGuard(web, createResolve(web.dns))),
       webhookSecret: alerts.webhookSecret,
@@ -124,9 +124,9 @@ function guardsOf({ live, log, observer, clock }: Pick<Foundation, "live" | "log
     }
     return made;
   });
-  all();
+  currentGuardrails();
   return {
-    all,
+    all: currentGuardrails,
     /** Sets what answers the questions of guardrails. */
     decidedBy(answer: GuardTools["decide"]) {
       decide = answer;

@@ -10,15 +10,15 @@ const SLICE_CHARS = 64 * 1024;
 export async function jsonInTurns(value: unknown): Promise<string> {
   const parts: string[] = [];
   const pause = createPause();
-  const write = async (one: unknown): Promise<void> => {
-    if (typeof one === "string" && one.length > SLICE_CHARS) return writeLong(one);
-    if (typeof one !== "object" || one === null) {
-      parts.push(JSON.stringify(one) ?? "null");
+  const write = async (value: unknown): Promise<void> => {
+    if (typeof value === "string" && value.length > SLICE_CHARS) return writeLong(value);
+    if (typeof value !== "object" || value === null) {
+      parts.push(JSON.stringify(value) ?? "null");
       return pause();
     }
-    const isList = Array.isArray(one);
+    const isList = Array.isArray(value);
     let separator = isList ? "[" : "{";
-    const entries: Iterable<[unknown, unknown]> = isList ? one.entries() : Object.entries(one);
+    const entries: Iterable<[unknown, unknown]> = isList ? value.entries() : Object.entries(value);
     for (const [key, member] of entries) {
       if (!isList && member === undefined) continue;
       parts.push(isList ? separator : `${separator}${JSON.stringify(key)}:`);

@@ -317,16 +317,16 @@ export class LinearPattern {
   #firstTests(): readonly CharacterTest[] | undefined {
     const tests: CharacterTest[] = [];
     const seen = new Set<number>();
-    const left = [this.#start];
-    for (let state = left.pop(); state !== undefined; state = left.pop()) {
+    const unvisited = [this.#start];
+    for (let state = unvisited.pop(); state !== undefined; state = unvisited.pop()) {
       if (seen.has(state)) continue;
       seen.add(state);
       const step = this.#steps[state]!;
       // What matches nothing, or begins with an assertion, may begin anywhere.
       if (step === "match") return undefined;
       if ("of" in step) tests.push(step.of);
-      else if ("ways" in step) left.push(...step.ways);
-      else left.push(step.next);
+      else if ("ways" in step) unvisited.push(...step.ways);
+      else unvisited.push(step.next);
     }
     return tests.length > 8 ? undefined : tests;
   }

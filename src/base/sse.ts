@@ -46,18 +46,18 @@ export class FrameCutter {
     }
     if (text.includes("\r")) text = text.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
     const completes = text.includes("\n\n") || (this.#restEndsInNewline && text.startsWith("\n"));
-    const all = this.#rest === "" ? text : this.#rest + text;
+    const unread = this.#rest === "" ? text : this.#rest + text;
     if (!completes) {
-      // `all` stays an unflattened rope here, so that a large frame in small chunks takes linear time.
-      if (all.length > FRAME_CHARS_MAX) throw new SseOverflow("An event of the stream is too large.");
-      this.#rest = all;
+      // `unread` stays an unflattened rope here, so that a large frame in small chunks takes linear time.
+      if (unread.length > FRAME_CHARS_MAX) throw new SseOverflow("An event of the stream is too large.");
+      this.#rest = unread;
       if (text !== "") this.#restEndsInNewline = text.endsWith("\n");
       return "";
     }
-    const end = all.lastIndexOf("\n\n") + 2;
-    this.#rest = all.slice(end);
+    const end = unread.lastIndexOf("\n\n") + 2;
+    this.#rest = unread.slice(end);
     this.#restEndsInNewline = this.#rest.endsWith("\n");
-    return all.slice(0, end);
+    return unread.slice(0, end);
   }
 }
 

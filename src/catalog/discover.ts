@@ -144,7 +144,7 @@ export function createDiscovery<P extends DiscoverySource>(
 function oneAtATime(round: () => Promise<void>, stopped: () => boolean) {
   let running: Promise<void> | undefined;
   let again = false;
-  const all = async () => {
+  const runUntilCurrent = async () => {
     do {
       again = false;
       await round();
@@ -157,7 +157,7 @@ function oneAtATime(round: () => Promise<void>, stopped: () => boolean) {
         again = true;
         return running;
       }
-      running = all().finally(() => {
+      running = runUntilCurrent().finally(() => {
         running = undefined;
       });
       return running;

@@ -10,7 +10,7 @@ import type { ChatEvent } from "./event.ts";
 /** Checks an event sequence; returns the violations, an empty list if it is legal. */
 export function grammarFaults(events: readonly ChatEvent[]): string[] {
   const faults: string[] = [];
-  const open = new Map<string, { kind: string; choice: number }>();
+  const openBlocks = new Map<string, { kind: string; choice: number }>();
   const used = new Set<string>();
   const finished = new Set<number>();
   /** The calls of server tools that wait for their results. */
@@ -30,7 +30,7 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
     if (finished.has(event.choice)) say(`choice ${event.choice} has finished`);
     if (event.type === "finish") {
       finished.add(event.choice);
-      for (const [id, block] of open) if (block.choice === event.choice) say(`block ${id} is still open`);
+      for (const [id, block] of openBlocks) if (block.choice === event.choice) say(`block ${id} is still open`);
       return;
     }
     if (event.type === "opaque" || event.type === "image") return;
@@ -39,24 +39,24 @@ export function grammarFaults(events: readonly ChatEvent[]): string[] {
       return;
     }
     if (event.type === "citation") {
-      if (open.get(event.id)?.kind !== "text") say(`text ${event.id} is not open`);
+      if (openBlocks.get(event.id)?.kind !== "text") say(`text ${event.id} is not open`);
       return;
     }
     const [, kind, step] = /^(.+)-(.+)$/.exec(event.type) as unknown as [string, string, string];
-    const block = open.get(event.id);
+    const block = openBlocks.get(event.id);
     if (step === "start") {
       if (used.has(event.id)) say(`id ${event.id} was used before`);
       used.add(event.id);
-      open.set(event.id, { kind, choice: event.choice });
+      openBlocks.set(event.id, { kind, choice: event.choice });
     } else if (block === undefined) say(`block ${event.id} is not open`);
     else {
       if (block.kind !== kind) say(`block ${event.id} is a ${block.kind} block`);
       if (block.choice !== event.choice) say(`block ${event.id} belongs to choice ${block.choice}`);
-      if (step === "end") open.delete(event.id);
+      if (step === "end") openBlocks.delete(event.id);
       if (event.type === "server-tool-end") called.add(event.id);
     }
   });
   if (!ended && finished.size === 0) faults.push("the answer neither finishes nor fails");
-  if (!ended) for (const id of open.keys()) faults.push(`block ${id} never ends`);
+  if (!ended) for (const id of openBlocks.keys()) faults.push(`block ${id} never ends`);
   return faults;
 }

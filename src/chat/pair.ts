@@ -34,12 +34,12 @@ export function pairResults(messages: readonly ChatMessage[]): readonly ChatMess
 /** Finds the results. A result belongs to the nearest preceding call with its id, since some clients use ids again. */
 function matched(messages: readonly ChatMessage[]) {
   const answers = new Map<ChatMessage, Answered[]>();
-  const open = new Map<string, Answered[]>();
+  const unanswered = new Map<string, Answered[]>();
   const strays = new Set<ToolResultPart>();
   for (const message of messages) {
     if (message.role === "tool") {
       for (const part of message.content) {
-        const own = open.get(part.callId)?.shift();
+        const own = unanswered.get(part.callId)?.shift();
         if (own === undefined) strays.add(part);
         else own.result = part;
       }
@@ -48,7 +48,7 @@ function matched(messages: readonly ChatMessage[]) {
     const calls = callsOf(message).map((call): Answered => ({ call }));
     if (calls.length === 0) continue;
     answers.set(message, calls);
-    for (const [id, same] of Map.groupBy(calls, ({ call }) => call.callId)) open.set(id, [...same]);
+    for (const [id, same] of Map.groupBy(calls, ({ call }) => call.callId)) unanswered.set(id, [...same]);
   }
   return { answers, strays };
 }

@@ -27,18 +27,18 @@ export function interpolate(text: string, surroundings: Surroundings): Interpola
   let changed = false;
   let secret = false;
   for (;;) {
-    const open = text.indexOf("${", at);
-    if (open < 0) return { text: out + text.slice(at), changed, secret };
-    if (text[open - 1] === "$" && open > at) {
-      out += `${text.slice(at, open - 1)}\${`;
-      at = open + 2;
+    const opening = text.indexOf("${", at);
+    if (opening < 0) return { text: out + text.slice(at), changed, secret };
+    if (text[opening - 1] === "$" && opening > at) {
+      out += `${text.slice(at, opening - 1)}\${`;
+      at = opening + 2;
       continue;
     }
-    const close = text.indexOf("}", open);
+    const close = text.indexOf("}", opening);
     if (close < 0) return "an unclosed ${";
-    const found = lookUp(text.slice(open + 2, close), surroundings);
+    const found = lookUp(text.slice(opening + 2, close), surroundings);
     if (typeof found === "string") return found;
-    out += text.slice(at, open) + found.value;
+    out += text.slice(at, opening) + found.value;
     changed = true;
     secret ||= found.secret;
     at = close + 1;

@@ -6,15 +6,15 @@ import { type FaultText, faultFromHttp, UpstreamFault } from "../upstream/fault.
 
 /** Classifies an HTTP error of a decision upstream. */
 export function decisionFault(status: number, body: string, headers: Headers): UpstreamFault {
-  const said = read(body);
+  const error = read(body);
   // TypeSafe answers a plain 400 to an unknown model and to a context that is too long.
-  if (status === 400 && said.code === "max_tokens_exceeded") return contextFault(said, status);
-  if (status === 413) return contextFault(said, status);
-  if (status === 400 && /^unknown model\b/i.test(said.message)) {
-    return new UpstreamFault("model_missing", said.message, { status });
+  if (status === 400 && error.code === "max_tokens_exceeded") return contextFault(error, status);
+  if (status === 413) return contextFault(error, status);
+  if (status === 400 && /^unknown model\b/i.test(error.message)) {
+    return new UpstreamFault("model_missing", error.message, { status });
   }
-  const message = said.message === "" ? `The provider answered with status ${status}.` : said.message;
-  return faultFromHttp(status, { ...said, message }, headers);
+  const message = error.message === "" ? `The provider answered with status ${status}.` : error.message;
+  return faultFromHttp(status, { ...error, message }, headers);
 }
 
 function contextFault(said: FaultText, status: number): UpstreamFault {

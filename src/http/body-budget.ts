@@ -93,9 +93,9 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     signal.throwIfAborted();
     if (waiting.size >= WAITING_MAX) throw busy();
     const { promise, resolve, reject } = Promise.withResolvers<BodyHold>();
-    const one: Waiting = { holder, bytes, admit: resolve };
+    const entry: Waiting = { holder, bytes, admit: resolve };
     const leave = (reason: unknown) => {
-      if (!waiting.delete(one)) return;
+      if (!waiting.delete(entry)) return;
       reject(reason);
       // The request may have prevented others from being admitted.
       admitWaiting();
@@ -103,7 +103,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
     const timer = setTimeout(() => leave(busy()), waitMs);
     const stop = () => leave(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
-    waiting.add(one);
+    waiting.add(entry);
     return promise.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);

@@ -34,20 +34,20 @@ export class LateRoutes {
  * the eleventh, where the URL must be `longEnough`.
  */
 export function joinRoutes(parts: readonly RoutePart[], isSecure = false): AnyElysia {
-  const all = new Elysia({ name: "sallyport", handler: { standardHostname: isSecure } }).onError(
+  const routes = new Elysia({ name: "sallyport", handler: { standardHostname: isSecure } }).onError(
     ({ error, code, request }) => {
       exchangeOf(request).thrown = code === "NOT_FOUND" ? noEndpoint(request) : error;
       return new Response(null, { status: 500 });
     },
   );
   for (const part of parts) {
-    if (!(part instanceof LateRoutes)) all.use(part);
+    if (!(part instanceof LateRoutes)) routes.use(part);
     else {
       const made = lazily(() => joinRoutes([part.routes()], isSecure));
-      for (const path of part.paths) all.all(path, ({ request }) => made().fetch(request), { parse: "none" });
+      for (const path of part.paths) routes.all(path, ({ request }) => made().fetch(request), { parse: "none" });
     }
   }
-  return all;
+  return routes;
 }
 
 /** The patterns of routes. Those of late routes are found through the paths below which they are. */

@@ -70,37 +70,37 @@ interface ListenerOptions {
 /** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
 export function createListener(options: ListenerOptions): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
-  const sockets = createSockets(options.messages, () => open.limitMessages());
+  const sockets = createSockets(options.messages, () => boundPort.limitMessages());
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
   const wait: Fetch = async (request) => (await served.promise)(request);
-  const open = createPort(options, (request) => (handler ?? wait)(request), sockets);
+  const boundPort = createPort(options, (request) => (handler ?? wait)(request), sockets);
   return {
     get url() {
-      return originOf(host, open.port(), open.isSecure());
+      return originOf(host, boundPort.port(), boundPort.isSecure());
     },
     get link() {
-      return linkOf(host, open.port(), open.isSecure());
+      return linkOf(host, boundPort.port(), boundPort.isSecure());
     },
     get port() {
-      return open.port();
+      return boundPort.port();
     },
-    open: open.open,
+    open: boundPort.open,
     renewCertificate() {
-      if (!isStopped) open.renew();
+      if (!isStopped) boundPort.renew();
     },
     serve(fetch) {
       handler = fetch;
       served.resolve(fetch);
     },
-    addressOf: (request) => sockets.addressOf(request) ?? open.server().requestIP(request)?.address ?? "",
+    addressOf: (request) => sockets.addressOf(request) ?? boundPort.server().requestIP(request)?.address ?? "",
     release: (request, isProxied) => {
       // A request that became a WebSocket has no idle time.
-      if (!sockets.has(request)) open.server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
+      if (!sockets.has(request)) boundPort.server().timeout(request, isProxied ? proxyIdleSeconds : idleSeconds);
     },
     async stop(drainMs) {
-      const running = open.servers();
+      const running = boundPort.servers();
       if (running.length === 0 || isStopped) return true;
       isStopped = true;
       sockets.leave();
@@ -180,7 +180,7 @@ const SOCKET_IDLE_SECONDS = 120;
 
 /** Creates the set of open sockets. `limited`: called when the limit of messages has changed. */
 function createSockets(messages: MessageLimits | undefined, limited: () => void) {
-  const open = new Set<Bun.ServerWebSocket<SocketData>>();
+  const openSockets = new Set<Bun.ServerWebSocket<SocketData>>();
   const share = createMessageShare(messages);
   /** Requests that have no connection of their own, or have it no more, with the address of the client if it is known. */
   const carried = new WeakMap<Request, string | undefined>();
@@ -203,7 +203,7 @@ function createSockets(messages: MessageLimits | undefined, limited: () => void)
       const response = await answer;
       const plan = socketPlanOf(request);
       if (plan === undefined) return response;
-      if (share.isFull(open.size)) {
+      if (share.isFull(openSockets.size)) {
         plan.ended();
         const error = new ApiError("server_busy", "Too many WebSockets are open. Try again shortly.");
         return Response.json({ error: error.body() }, { status: error.status, headers: { "retry-after": "5" } });
@@ -224,8 +224,8 @@ function createSockets(messages: MessageLimits | undefined, limited: () => void)
       idleTimeout: SOCKET_IDLE_SECONDS,
       open(socket: Bun.ServerWebSocket<SocketData>) {
         const { plan, closed, fetch } = socket.data;
-        open.add(socket);
-        if (share.changes(open.size)) limited();
+        openSockets.add(socket);
+        if (share.changes(openSockets.size)) limited();
         plan.opened({
           send: (text) => void socket.send(text),
           close: (code, reason) => socket.close(code, reason),
@@ -244,15 +244,15 @@ function createSockets(messages: MessageLimits | undefined, limited: () => void)
       },
       drain: ({ data: { plan } }: Bun.ServerWebSocket<SocketData>) => plan.drained?.(),
       close(socket: Bun.ServerWebSocket<SocketData>) {
-        open.delete(socket);
-        if (share.changes(open.size)) limited();
+        openSockets.delete(socket);
+        if (share.changes(openSockets.size)) limited();
         socket.data.closed.abort(new Error("The connection has ended."));
         socket.data.plan.ended();
       },
     },
     leave() {
       isLeaving = true;
-      for (const socket of open) leave(socket);
+      for (const socket of openSockets) leave(socket);
     },
   };
 }

@@ -160,8 +160,8 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   };
 }
 
-/** The jobs that run in this process. `left` is called with the id of each job that stops. */
-function jobsHere(deps: RunnerDeps, left: (id: string) => void) {
+/** The jobs that run in this process. `ended` is called with the id of each job that stops. */
+function jobsHere(deps: RunnerDeps, ended: (id: string) => void) {
   const running = new Map<string, Running>();
   return {
     count: () => running.size,
@@ -172,7 +172,7 @@ function jobsHere(deps: RunnerDeps, left: (id: string) => void) {
         .catch((error: unknown) => deps.problem("a job could not be ended; its lease will run out", error))
         .finally(() => {
           running.delete(job.id);
-          left(job.id);
+          ended(job.id);
         });
       running.set(job.id, { job, abort, winding, done });
     },

@@ -18,7 +18,7 @@ const IMAGE_CHARS_MAX = 5_000_000;
 /** The result of a call that succeeded. */
 export function toolResult({ text, data, images = [] }: ToolAnswer): ToolResult {
   const sized = sizedData(data);
-  const said = text ?? JSON.stringify(sized.data);
+  const answerText = text ?? JSON.stringify(sized.data);
   const pictures = fitting(images);
   const notes = [
     ...(text === undefined && sized.isCut
@@ -28,7 +28,7 @@ export function toolResult({ text, data, images = [] }: ToolAnswer): ToolResult 
   ];
   return {
     content: [
-      { type: "text", text: [sizedText(said), ...notes].join("\n\n") },
+      { type: "text", text: [sizedText(answerText), ...notes].join("\n\n") },
       ...pictures.map((picture) => ({ type: "image" as const, data: picture, mimeType: "image/png" })),
     ],
     structuredContent: sized.data,

@@ -73,18 +73,18 @@ function cut(text: string, chars: number): string {
 }
 
 function isWithin(value: unknown, chars: number): boolean {
-  let left = chars;
+  let charsLeft = chars;
   const look = (one: unknown): boolean => {
-    if (typeof one === "string") left -= one.length + 3;
-    else if (typeof one !== "object" || one === null) left -= 8;
-    else if (Array.isArray(one)) return one.every(look) && left >= 0;
+    if (typeof one === "string") charsLeft -= one.length + 3;
+    else if (typeof one !== "object" || one === null) charsLeft -= 8;
+    else if (Array.isArray(one)) return one.every(look) && charsLeft >= 0;
     else {
       for (const [name, member] of Object.entries(one)) {
-        left -= name.length + 4;
-        if (left < 0 || !look(member)) return false;
+        charsLeft -= name.length + 4;
+        if (charsLeft < 0 || !look(member)) return false;
       }
     }
-    return left >= 0;
+    return charsLeft >= 0;
   };
   return look(value);
 }

@@ -63,15 +63,15 @@ export function budgetShares({ unwritten, liveNodes }: BudgetSharesOptions): Bud
     return made;
   };
   const leftOf = (budget: Budget): number => {
-    const left = budget.leftMicros();
+    const leftMicros = budget.leftMicros();
     const nodes = liveNodes();
-    if (nodes <= 1 || left <= 0) return left;
+    if (nodes <= 1 || leftMicros <= 0) return leftMicros;
     const share = shareOf(budget);
     const spent = spentIn(budget.id, share);
     const rest = Math.max(1, Math.floor(share.leftMicros / nodes)) - spent;
     // A request is admitted if the rest covers half of what one costs: so the nodes together come closest to the limit.
     const costs = share.requests === 0 ? 0 : (share.earlierMicros + spent) / share.requests;
-    return rest < costs / 2 ? 0 : Math.min(left, rest);
+    return rest < costs / 2 ? 0 : Math.min(leftMicros, rest);
   };
   return {
     of: (budget) => ({ ...budget, leftMicros: () => leftOf(budget) }),

@@ -136,7 +136,7 @@ export class OwnEntries {
   }
 
   #tracked(hold: Reservation, entry: BudgetEntry, ended: () => void): Reservation {
-    const one: Reservation = {
+    const tracked: Reservation = {
       held: () => hold.held(),
       release: () => {
         hold.release();
@@ -146,8 +146,8 @@ export class OwnEntries {
       },
       share: () => this.#tracked(hold.share(), entry, ended),
     };
-    this.#of.set(one, entry);
-    return one;
+    this.#of.set(tracked, entry);
+    return tracked;
   }
 
   #settle({ name, budgets }: BudgetEntry): Promise<void> {

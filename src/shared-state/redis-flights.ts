@@ -142,8 +142,8 @@ class Wakeups {
   /** Listens from now on; end it. */
   on(name: string) {
     const { promise, resolve } = Promise.withResolvers<Outcome | undefined>();
-    const all = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, all.add(resolve));
+    const listeners = this.#waiting.get(name) ?? new Set();
+    this.#waiting.set(name, listeners.add(resolve));
     let timer: ReturnType<typeof setTimeout> | undefined;
     return {
       /** The outcome; undefined if none was heard of in time. */
@@ -153,8 +153,8 @@ class Wakeups {
       },
       end: () => {
         clearTimeout(timer);
-        all.delete(resolve);
-        if (all.size === 0 && this.#waiting.get(name) === all) this.#waiting.delete(name);
+        listeners.delete(resolve);
+        if (listeners.size === 0 && this.#waiting.get(name) === listeners) this.#waiting.delete(name);
       },
     };
   }

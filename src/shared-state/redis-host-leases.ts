@@ -75,21 +75,21 @@ return 0
 /** Turns on Redis. `renewMs` is the time between two renewals. */
 export function sharedHostLeases({ redis, node, renewMs = RENEW_MS }: SharedHostLeasesOptions): SharedHostLeases {
   let count = 0;
-  const open = new Map<string, Set<string>>();
+  const leases = new Map<string, Set<string>>();
   const timer = setInterval(() => {
     // A failed renewal is repeated at the next interval, before the leases expire.
-    for (const [key, members] of open) redis.run(RENEW, [key], [...members]).catch(() => undefined);
+    for (const [key, members] of leases) redis.run(RENEW, [key], [...members]).catch(() => undefined);
   }, renewMs);
   timer.unref();
   const leave = (keys: readonly [string, string], member: string, unused: boolean) => {
-    const members = open.get(keys[0]);
+    const members = leases.get(keys[0]);
     members?.delete(member);
-    if (members?.size === 0) open.delete(keys[0]);
+    if (members?.size === 0) leases.delete(keys[0]);
     // A lease that cannot be given back expires.
     redis.run(LEAVE, [...keys], [member, unused ? 1 : 0]).catch(() => undefined);
   };
   const granted = (keys: readonly [string, string], member: string): HostLease => {
-    open.set(keys[0], (open.get(keys[0]) ?? new Set()).add(member));
+    leases.set(keys[0], (leases.get(keys[0]) ?? new Set()).add(member));
     return { granted: true, leave: (unused = false) => leave(keys, member, unused) };
   };
   return {

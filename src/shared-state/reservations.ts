@@ -62,18 +62,21 @@ export interface MemoryReservations extends Reservations {
 
 /** Reservations in this process's memory: they end with it, as the requests do. */
 export function memoryReservations(): MemoryReservations {
-  const open = new Map<string, { micros: number; requests: number }>();
+  const reserved = new Map<string, { micros: number; requests: number }>();
 
   const refusal = (budgets: readonly Budget[], micros: number, own?: number): BudgetRefusal | undefined =>
-    refusalIn(budgets, micros, (budget) => ({ left: budget.leftMicros(), held: without(open.get(budget.id), own) }));
+    refusalIn(budgets, micros, (budget) => ({
+      left: budget.leftMicros(),
+      held: without(reserved.get(budget.id), own),
+    }));
 
   const add = (budgets: readonly Budget[], micros: number, requests: 1 | -1): void => {
     for (const { id } of budgets) {
-      const held = open.get(id) ?? { micros: 0, requests: 0 };
+      const held = reserved.get(id) ?? { micros: 0, requests: 0 };
       held.micros += requests * micros;
       held.requests += requests;
-      if (held.requests === 0) open.delete(id);
-      else open.set(id, held);
+      if (held.requests === 0) reserved.delete(id);
+      else reserved.set(id, held);
     }
   };
 

@@ -68,15 +68,15 @@ export function createThrottle(clock: Clock, limit: () => ThrottleLimit): LocalT
         return list;
       });
       if (freeAtMs > 0) return { allowed: false, retryAfterSeconds: (freeAtMs - nowMs) / 1000 };
-      const one = { atMs: nowMs };
+      const attempt = { atMs: nowMs };
       for (const [at, name] of names.entries()) {
         tries.delete(name);
-        tries.set(name, [...lists[at]!, one]);
+        tries.set(name, [...lists[at]!, attempt]);
       }
       while (tries.size > NAMES_MAX) tries.delete(tries.keys().next().value as string);
       const uncount = () => {
         for (const name of names) {
-          const rest = (tries.get(name) ?? []).filter((other) => other !== one);
+          const rest = (tries.get(name) ?? []).filter((other) => other !== attempt);
           if (rest.length > 0) tries.set(name, rest);
           else tries.delete(name);
         }

@@ -16,17 +16,17 @@ export function fileSink(path: string, complain: (code: string) => void): FileSi
   let descriptor = open();
   let writing: number | undefined;
   let isTold = false;
-  const sink = bytesSink((bytes, done) => {
+  const sink = bytesSink((bytes, afterWrite) => {
     const used = descriptor;
     writing = used;
     writeFile(used, bytes, 0, bytes.length, null, (error, written) => {
       writing = undefined;
       if (used !== descriptor) closeSync(used);
-      if (error === null || error.code === "EAGAIN" || error.code === "EINTR") return done(error, written);
+      if (error === null || error.code === "EAGAIN" || error.code === "EINTR") return afterWrite(error, written);
       // A full disk passes: these lines are lost, later ones need not be.
       if (!isTold) complain(error.code ?? String(error));
       isTold = true;
-      done(null, bytes.length);
+      afterWrite(null, bytes.length);
     });
   });
   return {

@@ -107,22 +107,22 @@ function goTogether(first: number, second: number, middle: number): boolean {
 
 /** Whether merging keeps the border at `middle` between these two tokens. */
 function leavesBorder(first: number, second: number, middle: number): boolean {
-  let [left, right, limit] = [first, second, Number.MAX_SAFE_INTEGER];
+  let [leftToken, rightToken, limit] = [first, second, Number.MAX_SAFE_INTEGER];
   for (;;) {
-    const start = middle - lengthOfRank(left);
-    const end = middle + lengthOfRank(right);
+    const start = middle - lengthOfRank(leftToken);
+    const end = middle + lengthOfRank(rightToken);
     const across = bound(start, end) < end - start ? -1 : rankAt(start, end);
     if (across !== -1 && across < limit) return false;
     // Undoes the latest merge, on whichever side it was.
-    const leftInner = rightOf(left);
-    const rightInner = leftOf(right);
-    if (leftInner === left && rightInner === right) return true;
-    if (rightInner === right || (left > right && leftInner !== left)) {
-      limit = left;
-      left = leftInner;
+    const leftInner = rightOf(leftToken);
+    const rightInner = leftOf(rightToken);
+    if (leftInner === leftToken && rightInner === rightToken) return true;
+    if (rightInner === rightToken || (leftToken > rightToken && leftInner !== leftToken)) {
+      limit = leftToken;
+      leftToken = leftInner;
     } else {
-      limit = right + 1;
-      right = rightInner;
+      limit = rightToken + 1;
+      rightToken = rightInner;
     }
   }
 }

@@ -22,7 +22,7 @@ export const LOCAL_JOB = { id: "local", accountId: "local", lease: "local" } as 
 export function memoryCrawlStore(visited: (page: VisitedPage | undefined, isRoot: boolean) => void): MemoryCrawlStore {
   const known = new Set<string>();
   const roots = new Set<string>();
-  const done = new Set<string>();
+  const visitedKeys = new Set<string>();
   const pages: VisitedPage[] = [];
   let progress: Readonly<Record<string, unknown>> = {};
   // The frontier by depth, and then in the order of discovery.
@@ -44,7 +44,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined, isRoot
   const next = (): FrontierEntry | undefined => {
     for (const depth of [...levels.keys()].sort((a, b) => a - b)) {
       for (let entry = levels.get(depth)?.shift(); entry !== undefined; entry = levels.get(depth)?.shift())
-        if (!done.has(entry.urlKey)) return entry;
+        if (!visitedKeys.has(entry.urlKey)) return entry;
       levels.delete(depth);
     }
     return undefined;
@@ -74,7 +74,7 @@ export function memoryCrawlStore(visited: (page: VisitedPage | undefined, isRoot
     saveVisit: async (_job, visit) => {
       for (const key of [visit.urlKey, ...(visit.aliases ?? []).map(({ urlKey }) => urlKey)]) {
         known.add(key);
-        done.add(key);
+        visitedKeys.add(key);
       }
       progress = visit.progress ?? progress;
       if (visit.page !== undefined) pages.push(visit.page);

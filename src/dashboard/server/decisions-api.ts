@@ -107,7 +107,7 @@ function rowOf(version: ShownVersion): DecisionVersionRow {
   };
 }
 
-function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVersionView {
+function viewOf(version: ShownVersion, versions: readonly ShownVersion[]): DecisionVersionView {
   const { measured, description, hash, notes, parameters, sightings } = version;
   return {
     ...rowOf(version),
@@ -130,7 +130,7 @@ function viewOf(version: ShownVersion, all: readonly ShownVersion[]): DecisionVe
       first_at: isoTime(firstAtMs),
       last_at: isoTime(lastAtMs),
     })),
-    all_aliases: all
+    all_aliases: versions
       .flatMap(({ id, origin, aliases }) =>
         aliases.map((alias) => ({ alias, version: id, own: origin === version.origin })),
       )

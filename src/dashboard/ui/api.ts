@@ -59,15 +59,15 @@ export async function send(
 /** The error in a response that is not ok. */
 export async function refusalOf(response: Response): Promise<Refused> {
   const { status } = response;
-  const said = ((await response.json().catch(() => undefined)) as ErrorAnswer | undefined)?.error;
-  if (status === 401 && (said?.code === "invalid_token" || said?.code === "missing_token")) signedOut.handler();
+  const error = ((await response.json().catch(() => undefined)) as ErrorAnswer | undefined)?.error;
+  if (status === 401 && (error?.code === "invalid_token" || error?.code === "missing_token")) signedOut.handler();
   const message =
-    said?.message ?? `The server answered with status ${status}. Try again; if it goes on, tell its operator.`;
+    error?.message ?? `The server answered with status ${status}. Try again; if it goes on, tell its operator.`;
   const wait = status === 429 ? waitOf(response) : "";
   return new Refused(message + wait, {
     status,
-    code: said?.code ?? "unknown",
-    param: said?.param ?? null,
+    code: error?.code ?? "unknown",
+    param: error?.param ?? null,
     requestId: response.headers.get("x-request-id"),
   });
 }

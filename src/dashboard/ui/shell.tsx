@@ -40,15 +40,15 @@ export function Shell({
   adminNav: readonly NavEntry[];
   children: ComponentChildren;
 }) {
-  const open = useSignal(false);
+  const isMenuOpen = useSignal(false);
   const here = path.value;
   useEffect(() => {
-    open.value = false;
+    isMenuOpen.value = false;
     // In a low window the menu itself is scrolled.
     document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
   }, [here]);
   return (
-    <div class={open.value ? "shell open" : "shell"}>
+    <div class={isMenuOpen.value ? "shell open" : "shell"}>
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -59,12 +59,12 @@ export function Shell({
           <button
             type="button"
             class="quiet menu"
-            aria-expanded={open.value}
+            aria-expanded={isMenuOpen.value}
             aria-controls="menu"
             aria-label="Menu"
-            onClick={() => (open.value = !open.value)}
+            onClick={() => (isMenuOpen.value = !isMenuOpen.value)}
           >
-            <Icon name={open.value ? "close" : "menu"} />
+            <Icon name={isMenuOpen.value ? "close" : "menu"} />
           </button>
         </div>
         <div class="drawer" id="menu">

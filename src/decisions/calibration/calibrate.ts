@@ -137,7 +137,7 @@ export async function runCalibration(
   const former = isOutdatedVersion(version) ? held : [];
   const turnedRows = backendOf(spec).readsLogprobs === true ? rowsToTurn(fit, spec.orders) : [];
   const total = usable.length + turnedRows.length + former.length;
-  let done = 0;
+  let rowsRead = 0;
   const skipped = new Skipped(version, usable.length);
   const read = async (row: LabelledRow, spec: BackendSpec): Promise<LabelledReading[]> => {
     const task = { state: row.state, questions: [row.question], spec, priors: options.priors };
@@ -148,8 +148,8 @@ export async function runCalibration(
       if ((came.prior?.missing ?? 0) > 0) throw new NonsenseAnswer("The prior of the question could not be made.");
       return came;
     });
-    done += 1;
-    options.asked?.(done, total);
+    rowsRead += 1;
+    options.asked?.(rowsRead, total);
     return answer === undefined ? [] : [{ question: row.question, readings: answer.readings[0]!, truth: row.truth }];
   };
   const all = async (which: readonly LabelledRow[], spec: BackendSpec) => {

@@ -46,7 +46,7 @@ export function reliabilitySvg(
     return `<text x="${x(value)}" y="${EDGE + SIZE + 16}" text-anchor="middle">${label}</text><text x="${EDGE - 6}" y="${(Number(y(value)) + 4).toFixed(1)}" text-anchor="end">${label}</text>`;
   });
   const side = SIZE + 2 * EDGE;
-  const [left, top] = [EDGE + 12, EDGE + 18];
+  const [plotLeft, plotTop] = [EDGE + 12, EDGE + 18];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${side} ${side}" font-family="sans-serif" font-size="11">`,
     `<rect width="${side}" height="${side}" fill="#fff" />`,
@@ -56,8 +56,8 @@ export function reliabilitySvg(
     ...ticks,
     ...rings,
     ...dots,
-    `<circle cx="${left}" cy="${top - 4}" r="5" fill="none" stroke="#b55" stroke-width="1.5" /><text x="${left + 12}" y="${top}">before</text>`,
-    `<circle cx="${left}" cy="${top + 14}" r="5" fill="#246" /><text x="${left + 12}" y="${top + 18}">calibrated</text>`,
+    `<circle cx="${plotLeft}" cy="${plotTop - 4}" r="5" fill="none" stroke="#b55" stroke-width="1.5" /><text x="${plotLeft + 12}" y="${plotTop}">before</text>`,
+    `<circle cx="${plotLeft}" cy="${plotTop + 14}" r="5" fill="#246" /><text x="${plotLeft + 12}" y="${plotTop + 18}">calibrated</text>`,
     `<text x="${side / 2}" y="${side - 16}" text-anchor="middle">stated probability of the most probable answer</text>`,
     `<text x="14" y="${side / 2}" text-anchor="middle" transform="rotate(-90 14 ${side / 2})">share of right answers</text>`,
     "</svg>",

@@ -112,16 +112,16 @@ interface Repeat {
  * same kind.
  */
 function isTwin({ first, second, order, at, total }: Repeat): boolean {
-  const one = commonElement(first);
-  const two = commonElement(second);
+  const firstHolder = commonElement(first);
+  const secondHolder = commonElement(second);
   const around = [order[at - 1], order[at + second.length]];
-  if (around.some((block) => block !== undefined && isIn(block, two))) return false;
-  const above = new Set(pathOf(one));
+  if (around.some((block) => block !== undefined && isIn(block, secondHolder))) return false;
+  const above = new Set(pathOf(firstHolder));
   // If one container contains the other, there is no second container.
-  if (above.has(two) || isIn(first[0] as Block, two)) return false;
-  const below = pathOf(two).filter((element) => !above.has(element));
+  if (above.has(secondHolder) || isIn(first[0] as Block, secondHolder)) return false;
+  const below = pathOf(secondHolder).filter((element) => !above.has(element));
   const shared = below[below.length - 1]?.parentNode ?? null;
-  const path = pathOf(one);
+  const path = pathOf(firstHolder);
   const beside = path.slice(0, Math.max(0, shared === null ? 0 : path.indexOf(shared)));
   const [branch, other] = [below[below.length - 1], beside[beside.length - 1]];
   if (branch === undefined || (branch.tag === other?.tag && branch.className === other.className)) return false;

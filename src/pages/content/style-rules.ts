@@ -154,15 +154,15 @@ function withoutComments(sheet: string): string {
 /** Reads the rules of a sheet. Those within conditions only tell that a part may be shown. */
 function readRules(sheet: string, isSure: boolean, rules: Rule[], level: number): void {
   for (let at = 0; at < sheet.length && rules.length < RULES_MAX; ) {
-    const open = sheet.indexOf("{", at);
-    if (open < 0) return;
-    const end = blockEnd(sheet, open);
+    const bodyStart = sheet.indexOf("{", at);
+    if (bodyStart < 0) return;
+    const end = blockEnd(sheet, bodyStart);
     // Statements such as @import end before the next rule.
     const head = sheet
-      .slice(at, open)
+      .slice(at, bodyStart)
       .replace(/^[\s\S]*;/, "")
       .trim();
-    const inner = sheet.slice(open + 1, end);
+    const inner = sheet.slice(bodyStart + 1, end);
     if (head.startsWith("@")) {
       if (level < LEVELS_MAX && !/^@(?:[\w-]*keyframes|font-face|page)/i.test(head)) {
         const isAlways = /^@(?:media\s+(?:all|screen)\s*$|layer\b)/i.test(head);

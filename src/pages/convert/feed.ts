@@ -19,9 +19,9 @@ const INNER_LEVEL = 3;
 /** Converts a feed; undefined if the XML is not a feed. */
 export function readFeed(xml: string, url: string): Extracted | undefined {
   const { body } = parsePage(asHtml(xml));
-  const all = ["item", "entry"].flatMap((tag) => body.getElementsByTagName(tag));
-  if (all.length === 0) return undefined;
-  const items = all.slice(0, ITEMS_MAX);
+  const entries = ["item", "entry"].flatMap((tag) => body.getElementsByTagName(tag));
+  if (entries.length === 0) return undefined;
+  const items = entries.slice(0, ITEMS_MAX);
   const channel =
     ["channel", "feed", "rss"].map((tag) => body.getElementsByTagName(tag)[0]).find((one) => one !== undefined) ?? body;
   const title = ownField(channel, "feed-title");
@@ -35,9 +35,9 @@ export function readFeed(xml: string, url: string): Extracted | undefined {
     if (link !== undefined) links.add(link);
     parts.push(...entryParts(item, link, url));
   }
-  if (all.length > items.length) parts.push(`(${all.length - items.length} more entries were left out.)`);
+  if (entries.length > items.length) parts.push(`(${entries.length - items.length} more entries were left out.)`);
   const omissions = new Omissions();
-  omissions.add("entries", all.length - items.length);
+  omissions.add("entries", entries.length - items.length);
   const left = omissions.sentences();
   return {
     markdown: parts.join("\n\n"),

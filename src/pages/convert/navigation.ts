@@ -41,8 +41,8 @@ interface Open {
 export function readNavigation(document: PageDocument, url: string): NavigationLink[] {
   const base = baseOf(document, url);
   const found = new Map<string, NavigationLink>();
-  const open: Open[] = [{ element: document.body, place: "content", group: "", entry: undefined }];
-  const top = () => open[open.length - 1] as Open;
+  const ancestors: Open[] = [{ element: document.body, place: "content", group: "", entry: undefined }];
+  const top = () => ancestors[ancestors.length - 1] as Open;
   let node: PageNode | null = document.body.firstChild;
   while (node !== null && found.size < LINKS_MAX) {
     const isOpened = node instanceof PageElement && node.firstChild !== null && node.tag !== "a";
@@ -50,11 +50,12 @@ export function readNavigation(document: PageDocument, url: string): NavigationL
       const at = top();
       if (node.tag === "a") addLink(found, node, { base, at });
       else if (isHeading(node)) at.group = wordsOf(node);
-      if (isOpened) open.push(begin(node, open));
+      if (isOpened) ancestors.push(begin(node, ancestors));
     }
     if (isOpened) node = (node as PageElement).firstChild;
     else {
-      while (node !== null && node.nextSibling === null && open.length > 1) node = open.pop()?.element ?? null;
+      while (node !== null && node.nextSibling === null && ancestors.length > 1)
+        node = ancestors.pop()?.element ?? null;
       node = node?.nextSibling ?? null;
     }
   }

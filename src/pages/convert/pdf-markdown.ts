@@ -153,15 +153,15 @@ class Writer {
   }
 
   #close(): void {
-    const open = this.#open;
+    const block = this.#open;
     this.#open = undefined;
-    if (open === undefined) return;
-    if (open.kind === "code") {
-      this.#write(`\`\`\`\n${codeOf(open.lines)}\n\`\`\``, "code");
+    if (block === undefined) return;
+    if (block.kind === "code") {
+      this.#write(`\`\`\`\n${codeOf(block.lines)}\n\`\`\``, "code");
       return;
     }
-    const text = joined(open.lines.map((line) => line.text));
-    const { kind, mark } = open;
+    const text = joined(block.lines.map((line) => line.text));
+    const { kind, mark } = block;
     // The text behind a bullet may begin with a number, as a date does.
     const body = kind === "item" ? text.replace(BULLET.test(text) ? BULLET : NUMBER, "") : text;
     this.#write(kind === "heading" ? mark + body : mark + startEscaped(body), kind);

@@ -8,18 +8,18 @@ import { entryOf } from "../../base/json-object.ts";
 /** Whether the unpacked streams, including the output of each filter, exceed `bytesMax`. */
 export function unpacksToMore(pdf: Uint8Array, bytesMax: number): boolean {
   const bytes = Buffer.from(pdf.buffer, pdf.byteOffset, pdf.byteLength);
-  let left = bytesMax;
+  let bytesLeft = bytesMax;
   for (const { dictionary, data } of streams(bytes)) {
     if (/\/Subtype\s*\/Image\b/.test(dictionary)) continue;
     let content = data;
     for (const filter of filtersOf(dictionary)) {
       const unpack = entryOf(FILTERS, filter);
       if (unpack === undefined) break;
-      const unpacked = unpack(content, left);
+      const unpacked = unpack(content, bytesLeft);
       if (unpacked === undefined) return true;
       content = unpacked;
-      left -= content.length;
-      if (left < 0) return true;
+      bytesLeft -= content.length;
+      if (bytesLeft < 0) return true;
     }
   }
   return false;

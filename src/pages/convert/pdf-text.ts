@@ -30,18 +30,18 @@ export async function readPdf(bytes: Uint8Array, bytesMax: number): Promise<PdfT
   const document = await getDocumentProxy(bytes, { verbosity: 0 });
   const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
   const pages: PdfPage[] = [];
-  const left = { chars: CHARS_MAX, pieces: PIECES_MAX };
+  const allowance = { chars: CHARS_MAX, pieces: PIECES_MAX };
   let number = 0;
-  while (number < Math.min(document.numPages, PAGES_MAX) && left.chars > 0 && left.pieces > 0) {
+  while (number < Math.min(document.numPages, PAGES_MAX) && allowance.chars > 0 && allowance.pieces > 0) {
     const page = await document.getPage(++number);
-    const pieces = await piecesOf(page as unknown as Page, left);
+    const pieces = await piecesOf(page as unknown as Page, allowance);
     const [, bottom = 0, , top = 0] = page.view;
     pages.push({ number, bottom, height: Math.max(1, top - bottom), lines: pdfLinesOf(pieces) });
     // Frees the resources of the page, which the next page does not need.
     page.cleanup();
   }
   const title = typeof info["Title"] === "string" ? info["Title"] : "";
-  const omission = leftOut(number, document.numPages, left);
+  const omission = leftOut(number, document.numPages, allowance);
   if (omission === undefined) return { title, text: pdfMarkdown(pages) };
   return { title, text: `${pdfMarkdown(pages)}\n\n(${omission})`, omission };
 }
@@ -83,7 +83,7 @@ interface Link {
  * Reads the text piece by piece and stops when there is enough, since the complete result would be many times larger than its
  * text.
  */
-async function piecesOf(page: Page, left: { chars: number; pieces: number }): Promise<PdfPiece[]> {
+async function piecesOf(page: Page, allowance: { chars: number; pieces: number }): Promise<PdfPiece[]> {
   const links = await linksOf(page);
   const pieces: PdfPiece[] = [];
   const codeFonts = new Set<string>();
@@ -91,15 +91,15 @@ async function piecesOf(page: Page, left: { chars: number; pieces: number }): Pr
     for (const [name, { fontFamily }] of Object.entries(styles)) if (fontFamily === "monospace") codeFonts.add(name);
     for (const { str = "", transform = [], width = 0, fontName: font = "" } of items) {
       // Gaps are known by the positions.
-      if (str.trim() === "" || left.pieces <= 0 || left.chars <= 0) continue;
+      if (str.trim() === "" || allowance.pieces <= 0 || allowance.chars <= 0) continue;
       const [, , slant = 0, height = 0, x = 0, y = 0] = transform;
-      const text = str.slice(0, left.chars);
-      left.chars -= text.length;
-      left.pieces--;
+      const text = str.slice(0, allowance.chars);
+      allowance.chars -= text.length;
+      allowance.pieces--;
       const size = Math.hypot(slant, height) || 1;
       pieces.push(...parted({ text, x, y, width, size, font, isCode: codeFonts.has(font) }, links));
     }
-    if (left.chars <= 0 || left.pieces <= 0) break;
+    if (allowance.chars <= 0 || allowance.pieces <= 0) break;
   }
   return pieces;
 }

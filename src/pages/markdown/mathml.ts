@@ -52,22 +52,22 @@ function write(element: PageElement | undefined): string {
 function row(element: PageElement): string {
   const parts = element.childNodes;
   const pieces: string[] = [];
-  let open = 0;
+  let openFences = 0;
   parts.forEach((part, at) => {
     if (part instanceof PageText) pieces.push(escaped(part.data.trim()));
     if (!(part instanceof PageElement)) return;
     const sign = part.tag === "mo" ? part.textContent.trim() : "";
     if (OPENING.has(sign) && nextOf(parts, at)?.tag === "mtable") {
-      open++;
+      openFences++;
       pieces.push(`\\left${symbols(sign)}`);
-    } else if (open > 0 && CLOSING.has(sign)) {
-      open--;
+    } else if (openFences > 0 && CLOSING.has(sign)) {
+      openFences--;
       pieces.push(`\\right${symbols(sign)}`);
     } else {
       pieces.push(write(part));
       // A distinction of cases has a brace on one side only.
-      if (open > 0 && part.tag === "mtable" && !CLOSING.has(nextOf(parts, at)?.textContent.trim() ?? "")) {
-        open--;
+      if (openFences > 0 && part.tag === "mtable" && !CLOSING.has(nextOf(parts, at)?.textContent.trim() ?? "")) {
+        openFences--;
         pieces.push("\\right.");
       }
     }

@@ -65,7 +65,7 @@ export async function inTurn<T>(
 ): Promise<T> {
   const over = new AbortController();
   // A browser may navigate to two addresses at once, so redirects are handled one after the other.
-  const one = createSlots(1);
+  const redirects = createSlots(1);
   let at = begin.url;
   let leave = begin.leave;
   const take = async (url: string, signal: AbortSignal | undefined) => {
@@ -77,7 +77,7 @@ export async function inTurn<T>(
   };
   const follow: Follow = (url, signal, judge) => {
     const both = AbortSignal.any([signal, over.signal]);
-    return one.run("", both, async () => {
+    return redirects.run("", both, async () => {
       const isThere = leave !== undefined && siteKey(url) === siteKey(at);
       if (!isThere) leave?.();
       if (!isThere) leave = undefined;

@@ -209,8 +209,8 @@ function drafted(fields: MarkupFields, selectors: Readonly<Record<string, string
 /** The text below a node. Elements that break lines separate words. It is not recursive, since hostile responses nest deeply. */
 function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
   let text = "";
-  const open: (AnyNode | string)[] = [root];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+  const unread: (AnyNode | string)[] = [root];
+  for (let node = unread.pop(); node !== undefined; node = unread.pop()) {
     if (typeof node === "string") text += node;
     else if (node.type === "text") text += node.data;
     else if ("children" in node) {
@@ -223,9 +223,9 @@ function textOf(root: AnyNode, hidden: ReadonlySet<AnyNode>): string {
       const isBreaking = BREAKING_TAGS.has(name);
       if (isBreaking) {
         text += " ";
-        open.push(" ");
+        unread.push(" ");
       }
-      for (let index = node.children.length - 1; index >= 0; index--) open.push(node.children[index]!);
+      for (let index = node.children.length - 1; index >= 0; index--) unread.push(node.children[index]!);
     }
   }
   return text;

@@ -43,7 +43,7 @@ function budgetById({ db }: Store) {
 
 function readingBudgets(store: Store, byId: ById) {
   const { clock } = store;
-  const open = store.statement(
+  const insertBudget = store.statement(
     `INSERT INTO account_budgets (account_id, own, period_ms, window_start) VALUES ($id, FALSE, $period, $now)
      ON CONFLICT (account_id) DO UPDATE SET period_ms = excluded.period_ms
      WHERE account_budgets.own = FALSE AND account_budgets.period_ms IS DISTINCT FROM excluded.period_ms`,
@@ -78,7 +78,7 @@ function readingBudgets(store: Store, byId: ById) {
       const row = await byId().get({ id: accountId });
       // Written only when something has changed, since a write may have to wait for another process.
       if (row === undefined || row.own || row.periodMs !== found.periodMs) {
-        await open.run({ id: accountId, period: found.periodMs, now: clock.now() });
+        await insertBudget.run({ id: accountId, period: found.periodMs, now: clock.now() });
       }
       return found;
     },

@@ -19,7 +19,7 @@ const FILES_COUNTED_MAX = 10_000;
 /** The files and folders in the data directory other than the database, the largest first. */
 export async function filesBeside({ dataDir }: Pick<Store, "dataDir">): Promise<StoredFile[]> {
   const names = (await readdir(dataDir)).filter((name) => !name.startsWith(DATABASE_FILE) && !name.includes(".lock"));
-  const all = await Promise.all(
+  const contents = await Promise.all(
     names.map(async (name) => {
       const path = join(dataDir, name);
       const found = await stat(path).catch(() => undefined);
@@ -30,5 +30,5 @@ export async function filesBeside({ dataDir }: Pick<Store, "dataDir">): Promise<
       return { name: `${name}/`, bytes: files.reduce((sum, one) => sum + (one?.size ?? 0), 0), files: files.length };
     }),
   );
-  return all.filter(({ files }) => files > 0).sort((a, b) => b.bytes - a.bytes);
+  return contents.filter(({ files }) => files > 0).sort((a, b) => b.bytes - a.bytes);
 }

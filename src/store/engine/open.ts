@@ -149,7 +149,7 @@ function setPragmas(sqlite: Database, busyTimeoutMs: number): void {
 function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create">>): SqliteStore {
   const { dataDir, clock, busyTimeoutMs } = options;
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
-  const one = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
+  const anyRow = sqlite.query("SELECT 1 FROM _migrations LIMIT 1");
   let closed = false;
   const checkpoint = (): boolean => {
     // With the default timeout it would wait for readers and block the event loop.
@@ -180,7 +180,7 @@ function storeOf(sqlite: Database, options: Required<Omit<StoreOptions, "create"
     whenJobEnds: () => undefined,
     changeCounter: () => dataVersion.get()?.data_version ?? 0,
     compareClock: async () => undefined,
-    ping: async () => void one.get(),
+    ping: async () => void anyRow.get(),
     checkpoint,
     integrityCheck: () => {
       const rows = sqlite.query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)").all();

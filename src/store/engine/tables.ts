@@ -50,15 +50,17 @@ function kindOf(dataType: string, sqlType: string): ColumnFacts["kind"] {
 }
 
 function inOrder(tables: readonly TableFacts[]): TableFacts[] {
-  const left = new Set(tables);
+  const unsorted = new Set(tables);
   const sorted: TableFacts[] = [];
-  while (left.size > 0) {
-    const waiting = new Set([...left].map(({ name }) => name));
-    const ready = [...left].filter(({ name, refersTo }) => refersTo.every((one) => one === name || !waiting.has(one)));
+  while (unsorted.size > 0) {
+    const waiting = new Set([...unsorted].map(({ name }) => name));
+    const ready = [...unsorted].filter(({ name, refersTo }) =>
+      refersTo.every((one) => one === name || !waiting.has(one)),
+    );
     if (ready.length === 0) throw new Error("tables refer to each other in a circle");
     for (const table of ready) {
       sorted.push(table);
-      left.delete(table);
+      unsorted.delete(table);
     }
   }
   return sorted;

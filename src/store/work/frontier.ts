@@ -112,7 +112,7 @@ function frontierAdder({ db, statement }: Store) {
 function takingFrontier(store: Store, addAll: AddAll) {
   const { db, statement, engine } = store;
   const hold = jobHold(store);
-  const open = statement(
+  const openJob = statement(
     `SELECT id FROM jobs WHERE id = ? AND state IN ('queued', 'running')${engine === "postgres" ? " FOR NO KEY UPDATE" : ""}`,
   );
   const next = db
@@ -143,7 +143,7 @@ function takingFrontier(store: Store, addAll: AddAll) {
     /** The same for the client of a job, whoever works on it; undefined, and nothing is added, if the job has ended. */
     async appendFrontier(jobId: string, entries: Iterable<FrontierEntry>, max: number): Promise<number | undefined> {
       return store.transaction(function* (): Work<number | undefined> {
-        if ((yield* step(() => open.get([jobId]))) === null) return undefined;
+        if ((yield* step(() => openJob.get([jobId]))) === null) return undefined;
         return yield* addAll(jobId, entries, { max, state: "waiting" });
       });
     },
@@ -190,7 +190,7 @@ function visiting(store: Store, addAll: AddAll) {
      FROM jobs WHERE id = $jobId`,
   );
   const forget = statement("DELETE FROM job_answers WHERE job_id = ? AND url_key = ?");
-  const done = statement("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
+  const markDone = statement("UPDATE job_frontier SET state = 'done' WHERE job_id = ? AND url_key = ?");
   return {
     /**
      * Records a visit in one transaction: the content of the page (none if it is not part of the result), other
@@ -201,10 +201,10 @@ function visiting(store: Store, addAll: AddAll) {
       const jobId = job.id;
       return store.transaction(function* (): Work<number> {
         yield* hold(job);
-        yield* steps([() => done.run([jobId, visit.urlKey]), () => forget.run([jobId, visit.urlKey])]);
+        yield* steps([() => markDone.run([jobId, visit.urlKey]), () => forget.run([jobId, visit.urlKey])]);
         const aliases = visit.aliases ?? [];
         yield* addAll(jobId, aliases, { max: Number.MAX_SAFE_INTEGER, state: "done" });
-        for (const { urlKey } of aliases) yield* step(() => done.run([jobId, urlKey]));
+        for (const { urlKey } of aliases) yield* step(() => markDone.run([jobId, urlKey]));
         if (visit.page !== undefined) {
           const { url, failed, body } = visit.page;
           yield* step(() => page.run({ jobId, url, failed, body: JSON.stringify(body) }));

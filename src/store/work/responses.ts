@@ -136,19 +136,19 @@ function responseChains({ statement }: Store, find: Find) {
     ): Promise<ResponseChain | undefined> {
       const chain: StoredResponse[] = [];
       let next: string | null = id;
-      let left = options.bytesMax ?? Number.POSITIVE_INFINITY;
+      let bytesLeft = options.bytesMax ?? Number.POSITIVE_INFINITY;
       // Each query is by primary key. Following the chain here keeps every step within one account.
       while (next !== null && chain.length < CHAIN_MAX) {
         // Measured before it is read, since one answer may contain megabytes of images.
-        left -= (await sizeOf.get([next]))?.bytes ?? 0;
-        if (left < 0) break;
+        bytesLeft -= (await sizeOf.get([next]))?.bytes ?? 0;
+        if (bytesLeft < 0) break;
         const found: StoredResponse | undefined = await find(accountId, next);
         if (found === undefined) break;
         chain.push(found);
         next = found.previousId;
       }
-      if (chain.length === 0 && left >= 0) return undefined;
-      return { responses: chain.reverse(), complete: next === null, tooLarge: left < 0 };
+      if (chain.length === 0 && bytesLeft >= 0) return undefined;
+      return { responses: chain.reverse(), complete: next === null, tooLarge: bytesLeft < 0 };
     },
   };
 }

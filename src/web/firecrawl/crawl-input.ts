@@ -150,7 +150,7 @@ export function readBatchWish(
     throw invalid("urls", `urls must hold 1 to ${BATCH_MAX} addresses.`);
   const mayLeaveOut = readBoolean(body, ["ignoreInvalidURLs"], true);
   const urls: string[] = [];
-  const left: string[] = [];
+  const invalidUrls: string[] = [];
   for (const [index, address] of given.entries()) {
     const param = `urls[${index}]`;
     try {
@@ -159,12 +159,12 @@ export function readBatchWish(
       urls.push(url);
     } catch (error) {
       if (!mayLeaveOut) throw error;
-      left.push(address);
+      invalidUrls.push(address);
     }
   }
   if (urls.length === 0) throw invalid("urls", "urls must hold at least one http or https address.");
   const job = readJob(body, body, origin, rules);
-  return { ...job, input: { urls, firecrawl: job.input }, invalid: left };
+  return { ...job, input: { urls, firecrawl: job.input }, invalid: invalidUrls };
 }
 
 function readJob(body: Body, options: Body, origin: JobOrigin, rules: ActionRules): ReadJob<FirecrawlJob> {

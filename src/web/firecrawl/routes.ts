@@ -309,7 +309,7 @@ async function watched({ sorts, id, version }: Watched, request: Request, deps: 
   const { accountId } = await deps.edge.authenticate(request);
   const ref = await refOf(sorts, { id, accountId }, deps.jobs.jobs);
   const leave = deps.watchers.enter(accountId);
-  const done = lastsAsSocket(request);
+  const socketClosed = lastsAsSocket(request);
   const watching = {
     ...deps.jobs,
     origin: publicUrlOf(request, deps.edge),
@@ -321,7 +321,7 @@ async function watched({ sorts, id, version }: Watched, request: Request, deps: 
     opened: (session) => void tellOfJob(ref, session, watching, version),
     ended: () => {
       leave();
-      done();
+      socketClosed();
     },
   });
 }

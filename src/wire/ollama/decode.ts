@@ -60,7 +60,7 @@ function sharedParts(body: check.Fields) {
 
 function readMessages(entries: readonly check.Fields[]): ChatMessage[] {
   const messages: ChatMessage[] = [];
-  const open = new OpenCalls();
+  const openCalls = new OpenCalls();
   let count = 0;
   for (const [i, entry] of entries.entries()) {
     const path = `messages[${i}]`;
@@ -72,12 +72,12 @@ function readMessages(entries: readonly check.Fields[]): ChatMessage[] {
       messages.push({ role, content: [...textOf(text), ...imagesOf(entry, path)] });
     } else if (role === "assistant") {
       const calls = readCalls(entry, path, () => `call_${count++}`);
-      open.add(calls);
+      openCalls.add(calls);
       const pictures = imagesOf(entry, path);
       const content: AssistantContent[] = [...reasoningOf(entry, path), ...textOf(text), ...pictures, ...calls];
       if (content.length > 0) messages.push({ role, content });
     } else {
-      const part = readResult(entry, text, { path, open });
+      const part = readResult(entry, text, { path, open: openCalls });
       const last = messages.at(-1);
       if (last?.role === "tool") last.content.push(part);
       else messages.push({ role, content: [part] });

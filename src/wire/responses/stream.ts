@@ -180,18 +180,18 @@ export class ResponsesWriter implements EventWriter {
 
   /** Writes a text delta. This runs for every token. */
   #textDelta(event: TextDelta): string {
-    const open = this.#open.get(event.id);
-    if (open?.type !== "text" || event.text === "" || this.#failed) return "";
-    open.text += event.text;
+    const block = this.#open.get(event.id);
+    if (block?.type !== "text" || event.text === "" || this.#failed) return "";
+    block.text += event.text;
     let logprobs = "";
-    if (!open.refusal) {
+    if (!block.refusal) {
       logprobs = ',"logprobs":[]';
       if (event.logprobs !== undefined) {
-        open.logprobs.push(...event.logprobs);
+        block.logprobs.push(...event.logprobs);
         logprobs = `,"logprobs":${JSON.stringify(event.logprobs)}`;
       }
     }
-    return `${open.head}${JSON.stringify(event.text)}${logprobs},"sequence_number":${this.#sequence++}}\n\n`;
+    return `${block.head}${JSON.stringify(event.text)}${logprobs},"sequence_number":${this.#sequence++}}\n\n`;
   }
 
   #textEnd(event: TextEnd): string {
@@ -250,22 +250,22 @@ export class ResponsesWriter implements EventWriter {
   }
 
   #reasoningDelta(event: ReasoningDelta): string {
-    const open = this.#open.get(event.id);
-    if (open?.type !== "reasoning" || event.text === "") return "";
+    const block = this.#open.get(event.id);
+    if (block?.type !== "reasoning" || event.text === "") return "";
     let out = "";
     // Clients of this protocol only know summaries, so the reasoning itself is sent as a summary.
     const slot = event.summaryIndex ?? -1;
-    if (event.summaryIndex === undefined) open.raw = true;
-    if (open.slot !== slot) {
-      out = this.#summaryPartDone(open);
-      open.slot = slot;
-      const where = { item_id: open.id, output_index: open.index, summary_index: open.summary.length };
-      open.summary.push("");
-      open.head = this.#head("reasoning_summary_text.delta", where);
+    if (event.summaryIndex === undefined) block.raw = true;
+    if (block.slot !== slot) {
+      out = this.#summaryPartDone(block);
+      block.slot = slot;
+      const where = { item_id: block.id, output_index: block.index, summary_index: block.summary.length };
+      block.summary.push("");
+      block.head = this.#head("reasoning_summary_text.delta", where);
       out += this.#item("reasoning_summary_part.added", { ...where, part: { type: "summary_text", text: "" } });
     }
-    open.summary[open.summary.length - 1] += event.text;
-    return `${out}${open.head}${JSON.stringify(event.text)},"sequence_number":${this.#sequence++}}\n\n`;
+    block.summary[block.summary.length - 1] += event.text;
+    return `${out}${block.head}${JSON.stringify(event.text)},"sequence_number":${this.#sequence++}}\n\n`;
   }
 
   #summaryPartDone(open: Extract<OpenBlock, { type: "reasoning" }>): string {
@@ -308,23 +308,23 @@ export class ResponsesWriter implements EventWriter {
   }
 
   #toolEnd(event: ToolEnd): string {
-    const open = this.#open.get(event.id);
-    if (open?.type !== "tool") return "";
+    const block = this.#open.get(event.id);
+    if (block?.type !== "tool") return "";
     this.#open.delete(event.id);
-    const { id, index, call } = open;
+    const { id, index, call } = block;
     const where = { item_id: id, output_index: index };
     if (call.kind === "custom") {
-      const done = this.#item("custom_tool_call_input.done", { ...where, input: open.text });
-      return done + this.#done(index, callItem(id, call, open.text, "completed"));
+      const done = this.#item("custom_tool_call_input.done", { ...where, input: block.text });
+      return done + this.#done(index, callItem(id, call, block.text, "completed"));
     }
     let out = "";
-    if (open.text.trim() === "") {
+    if (block.text.trim() === "") {
       // For a call without arguments, an empty object is sent, since clients parse the text.
-      open.text = "{}";
-      out = `${open.head}"{}","sequence_number":${this.#sequence++}}\n\n`;
+      block.text = "{}";
+      out = `${block.head}"{}","sequence_number":${this.#sequence++}}\n\n`;
     }
-    out += this.#item("function_call_arguments.done", { ...where, name: call.name, arguments: open.text });
-    return out + this.#done(index, callItem(id, call, open.text, "completed"));
+    out += this.#item("function_call_arguments.done", { ...where, name: call.name, arguments: block.text });
+    return out + this.#done(index, callItem(id, call, block.text, "completed"));
   }
 
   #serverItem(event: ServerToolStart | ServerToolEnd | ServerToolResult): string {

@@ -137,10 +137,10 @@ export function useChat(): ChatState {
       return askModels(parts, models, { text, images, before: id });
     },
     answerCalls: async (lane, model, results) => {
-      const said = lane.messages.value;
-      const answers = openCalls(said).map(
+      const conversation = lane.messages.value;
+      const answers = openCalls(conversation).map(
         ({ id, name }, index): Message => ({
-          id: nextId(said) + index,
+          id: nextId(conversation) + index,
           role: "tool",
           callId: id,
           name,
@@ -148,7 +148,7 @@ export function useChat(): ChatState {
         }),
       );
       if (lane.running.value === undefined && answers.length > 0)
-        ask(parts, { lane, model, said: [...said, ...answers] });
+        ask(parts, { lane, model, said: [...conversation, ...answers] });
     },
     retry: async (lane, model) => {
       if (lane.running.value !== undefined) return;

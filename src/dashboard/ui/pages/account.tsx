@@ -239,17 +239,17 @@ function Sessions() {
       </div>
       {sessions.problem.value !== undefined && <Notice kind="danger">{sessions.problem.value}</Notice>}
       <ul class="lines">
-        {list?.map((one) => (
-          <li key={one.id}>
-            <b>{one.device}</b>
+        {list?.map((session) => (
+          <li key={session.id}>
+            <b>{session.device}</b>
             <span>
-              {one.address}, used <When iso={one.last_used_at} />
+              {session.address}, used <When iso={session.last_used_at} />
             </span>
-            {one.current ? (
+            {session.current ? (
               <Badge kind="ok">This session</Badge>
             ) : (
-              <button type="button" class="quiet danger" onClick={() => end(one.id)}>
-                Sign out<span class="off-screen"> {one.device}</span>
+              <button type="button" class="quiet danger" onClick={() => end(session.id)}>
+                Sign out<span class="off-screen"> {session.device}</span>
               </button>
             )}
           </li>

@@ -52,7 +52,7 @@ export function KeysPage() {
     opener.current = document.activeElement;
     chosen.value = { key, what };
   };
-  const done = async () => {
+  const closeForm = async () => {
     if (chosen.value !== undefined) forget(editForm(chosen.value.key));
     chosen.value = undefined;
     await keys.reload();
@@ -64,9 +64,9 @@ export function KeysPage() {
       {chosen.value === undefined ? (
         <CreateKey made={keys.reload} keys={live} />
       ) : chosen.value.what === "edit" ? (
-        <EditKey key={chosen.value.key.id} of={chosen.value.key} done={done} />
+        <EditKey key={chosen.value.key.id} of={chosen.value.key} done={closeForm} />
       ) : (
-        <RotateKey key={`rotate ${chosen.value.key.id}`} of={chosen.value.key} changed={keys.reload} done={done} />
+        <RotateKey key={`rotate ${chosen.value.key.id}`} of={chosen.value.key} changed={keys.reload} done={closeForm} />
       )}
       {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
       {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}

@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<ThreadKind, string>> = {
 
 const addressOf = ({ kind, id }: { kind: ThreadKind; id: string }) => `/threads/${kind}/${encodeURIComponent(id)}`;
 
-async function removeThread(thread: { kind: ThreadKind; id: string }, done: () => void): Promise<void> {
+async function removeThread(thread: { kind: ThreadKind; id: string }, afterwards: () => void): Promise<void> {
   const question = {
     title: "Delete this conversation?",
     text: `“${thread.id}”, its messages and summaries are deleted permanently. A client that continues it receives 404.`,
@@ -30,7 +30,7 @@ async function removeThread(thread: { kind: ThreadKind; id: string }, done: () =
   try {
     await call("DELETE", addressOf(thread));
     say("The conversation is deleted.");
-    done();
+    afterwards();
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), "danger");
   }
@@ -101,13 +101,13 @@ export function OneThreadPage() {
   const [, , kind = "thread", id = ""] = path.value.split("/");
   const thread = { kind: kind as ThreadKind, id: nameOf(id) };
   const { value, problem } = useLoad<ThreadView>(addressOf(thread));
-  const said = value.value;
+  const view = value.value;
   const actions = (
     <div class="row">
       <a class="button" href={hrefOf("/threads")}>
         All threads
       </a>
-      {said !== undefined && (
+      {view !== undefined && (
         <button type="button" class="danger" onClick={() => removeThread(thread, () => navigate("/threads"))}>
           Delete
         </button>
@@ -121,7 +121,7 @@ export function OneThreadPage() {
         <code>{thread.id}</code>
       </p>
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
-      {said !== undefined && <Said thread={said} />}
+      {view !== undefined && <Said thread={view} />}
     </>
   );
 }

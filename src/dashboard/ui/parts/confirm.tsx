@@ -11,16 +11,16 @@ interface Question {
   answer(yes: boolean): void;
 }
 
-const open = signal<Question | undefined>(undefined);
+const asked = signal<Question | undefined>(undefined);
 
 /** Asks the user; true if the user confirms. */
 export function confirmed(question: Omit<Question, "answer">): Promise<boolean> {
-  open.value?.answer(false);
+  asked.value?.answer(false);
   return new Promise((resolve) => {
-    open.value = {
+    asked.value = {
       ...question,
       answer(yes) {
-        open.value = undefined;
+        asked.value = undefined;
         resolve(yes);
       },
     };
@@ -31,7 +31,7 @@ export function confirmed(question: Omit<Question, "answer">): Promise<boolean> 
 export function ConfirmDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  const question = open.value;
+  const question = asked.value;
   useEffect(() => {
     if (question === undefined) return undefined;
     const { activeElement: before } = document;

@@ -59,7 +59,7 @@ export function JobProgress({ job }: { job: Pick<JobRow, "state" | "completed" |
 }
 
 /** Asks for confirmation, then cancels the job at `path`. */
-export async function cancelJob(path: string, done: () => Promise<void>): Promise<void> {
+export async function cancelJob(path: string, afterwards: () => Promise<void>): Promise<void> {
   const question = { title: "Cancel this job?", text: "Pages that were read so far are kept.", action: "Cancel job" };
   if (!(await confirmed(question))) return;
   try {
@@ -68,7 +68,7 @@ export async function cancelJob(path: string, done: () => Promise<void>): Promis
   } catch (error) {
     say(error instanceof Error ? error.message : String(error), "danger");
   }
-  await done();
+  await afterwards();
 }
 
 /** All details of a job, updated while it runs. `isEscapable`: Escape asks whether to cancel it. */

@@ -93,7 +93,7 @@ function Heading({ of: { head, title, actions } }: { of: Pick<Column<never>, "he
 function Line<Row, State>({ row, table }: { row: Row; table: TableProps<Row, State> }) {
   const { columns, use, rowClass, below } = table;
   const state = use?.(row) as State;
-  const open = below?.(row);
+  const details = below?.(row);
   return (
     <>
       <tr class={rowClass?.(row)}>
@@ -101,9 +101,9 @@ function Line<Row, State>({ row, table }: { row: Row; table: TableProps<Row, Sta
           <Cell key={column.head} column={column} row={row} state={state} isName={at === 0} />
         ))}
       </tr>
-      {open !== undefined && (
-        <tr class="detail-row" id={open.id}>
-          <td colSpan={columns.length}>{open.shown}</td>
+      {details !== undefined && (
+        <tr class="detail-row" id={details.id}>
+          <td colSpan={columns.length}>{details.shown}</td>
         </tr>
       )}
     </>

@@ -16,8 +16,8 @@ export interface Tests {
   run(): Promise<void>;
 }
 
-/** Runs the test at a path of the API; `done` is called after each run. */
-export function useTest(path: string, done: () => void = () => {}): Tests {
+/** Runs the test at a path of the API; `afterRun` is called after each run. */
+export function useTest(path: string, afterRun: () => void = () => {}): Tests {
   const running = useSignal(false);
   const result = useSignal<ProviderTest | undefined>(undefined);
   return {
@@ -34,7 +34,7 @@ export function useTest(path: string, done: () => void = () => {}): Tests {
       } finally {
         running.value = false;
       }
-      done();
+      afterRun();
     },
   };
 }

@@ -99,10 +99,10 @@ function PageFacts({ metadata, size }: { metadata: WebAnswer; size: number | und
 const SHOWN = 200;
 
 function Links({ urls }: { urls: readonly string[] }) {
-  const all = useSignal(false);
+  const showsAll = useSignal(false);
   const typed = useSignal("");
   const found = urls.filter((url) => url.toLowerCase().includes(typed.value.trim().toLowerCase()));
-  const shown = all.value ? found : found.slice(0, SHOWN);
+  const shown = showsAll.value ? found : found.slice(0, SHOWN);
   if (urls.length === 0) return <Empty>No addresses.</Empty>;
   return (
     <div class="page">
@@ -128,7 +128,7 @@ function Links({ urls }: { urls: readonly string[] }) {
       </ul>
       {found.length > shown.length && (
         <div class="row">
-          <button type="button" onClick={() => (all.value = true)}>
+          <button type="button" onClick={() => (showsAll.value = true)}>
             Show all {found.length}
           </button>
         </div>

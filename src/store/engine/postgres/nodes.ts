@@ -138,7 +138,7 @@ interface Place extends Pick<JoinOptions, "name" | "alone" | "problem"> {
 function place({ standing, name, alone, problem, take, connection, ...opened }: Place): NodePlace {
   let { session } = opened;
   let holds = true;
-  let left = false;
+  let hasLeft = false;
   let beat: ReturnType<typeof setInterval> | undefined;
   let own: Store | undefined;
   let beating: Promise<void> | undefined;
@@ -148,7 +148,7 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
 
   const takeAgain = async (): Promise<void> => {
     const report = onceEach(problem);
-    while (!left && !holds) {
+    while (!hasLeft && !holds) {
       try {
         const own = await sessionOf(standing);
         if (!isSame(own, session)) await endSession(standing, session);
@@ -166,7 +166,7 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
     }
   };
   connection.lost = () => {
-    if (left || !holds) return;
+    if (hasLeft || !holds) return;
     holds = false;
     void takeAgain();
   };
@@ -208,7 +208,7 @@ function place({ standing, name, alone, problem, take, connection, ...opened }: 
     },
     announceLeaving,
     async leave() {
-      left = true;
+      hasLeft = true;
       await announceLeaving();
       await standing.close();
     },

@@ -16,7 +16,7 @@ export function ConfigPage() {
   const { value, problem } = useLoad<ConfigView>("/admin/config");
   const config = value.value;
   const typed = useSignal(query.value.get("q") ?? "");
-  const all = query.value.get("all") === "1";
+  const showsDefaults = query.value.get("all") === "1";
   const show = (wanted: { all: boolean }) => {
     const chosen = new URLSearchParams({
       ...(typed.value === "" ? {} : { q: typed.value }),
@@ -27,7 +27,7 @@ export function ConfigPage() {
   const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = config?.values.filter((row) => words.every((word) => textOf(row).includes(word))) ?? [];
   // A search shows all matches.
-  const shown = all || words.length > 0 ? matches : matches.filter(({ source }) => source.kind !== "default");
+  const shown = showsDefaults || words.length > 0 ? matches : matches.filter(({ source }) => source.kind !== "default");
   return (
     <>
       <Title>Configuration</Title>
@@ -45,17 +45,21 @@ export function ConfigPage() {
             value={typed.value}
             onInput={(event) => {
               typed.value = event.currentTarget.value;
-              show({ all });
+              show({ all: showsDefaults });
             }}
           />
         </div>
         <label class="check">
-          <input type="checkbox" checked={all} onChange={(event) => show({ all: event.currentTarget.checked })} />
+          <input
+            type="checkbox"
+            checked={showsDefaults}
+            onChange={(event) => show({ all: event.currentTarget.checked })}
+          />
           Defaults too
         </label>
       </div>
       <Table
-        key={`${all} ${typed.value}`}
+        key={`${showsDefaults} ${typed.value}`}
         caption="Values of the configuration"
         rows={config === undefined ? undefined : shown}
         keyOf={({ key }) => key}

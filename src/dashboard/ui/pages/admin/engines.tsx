@@ -13,10 +13,10 @@ import { query } from "../../router.ts";
 
 export function EnginesPage() {
   const { value, problem, reload } = useLoad<Listing<EngineView>>("/admin/engines");
-  const all = value.value?.data;
+  const engines = value.value?.data;
   const category = query.value.get("category") ?? "";
-  const categories = [...new Set(all?.flatMap((engine) => engine.categories) ?? [])];
-  const shown = all?.filter((engine) => category === "" || engine.categories.includes(category));
+  const categories = [...new Set(engines?.flatMap((engine) => engine.categories) ?? [])];
+  const shown = engines?.filter((engine) => category === "" || engine.categories.includes(category));
   const running = shown?.filter(({ off }) => off === null) ?? [];
   const off = Map.groupBy(shown?.filter((engine) => engine.off !== null) ?? [], (engine) => engine.off ?? "");
   return (
@@ -36,7 +36,7 @@ export function EnginesPage() {
       {problem.value !== undefined && <Notice kind="danger">{problem.value}</Notice>}
       <Table
         caption="Search engines"
-        rows={all === undefined ? undefined : running}
+        rows={engines === undefined ? undefined : running}
         keyOf={({ name }) => name}
         empty="No search engine is enabled."
         use={({ name }) => useTest(`/admin/engines/${encodeURIComponent(name)}/test`, () => void reload())}

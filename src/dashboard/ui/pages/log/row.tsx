@@ -154,23 +154,23 @@ function Waterfall({ tries, wholeMs }: { tries: readonly TryView[]; wholeMs: num
   const end = Math.max(wholeMs, 1, ...tries.map(({ at, ms }) => at + ms));
   return (
     <ol class="waterfall" aria-label="Tries">
-      {tries.map((one, index) => (
+      {tries.map((attempt, index) => (
         <li key={index}>
           <span class="long">
-            {one.provider}/{one.model}
+            {attempt.provider}/{attempt.model}
           </span>
           <span class="track" aria-hidden="true">
             <span
-              class={one.kind === "ok" ? "bar" : "bar failed"}
-              style={{ left: `${(one.at / end) * 100}%`, width: `${Math.max((one.ms / end) * 100, 0.6)}%` }}
+              class={attempt.kind === "ok" ? "bar" : "bar failed"}
+              style={{ left: `${(attempt.at / end) * 100}%`, width: `${Math.max((attempt.ms / end) * 100, 0.6)}%` }}
             />
           </span>
           <span class="ending">
-            {one.kind === "ok"
+            {attempt.kind === "ok"
               ? "answered"
-              : `✕ ${one.kind.replaceAll("_", " ")}${one.status > 0 ? ` (${one.status})` : ""}`}
-            , {durationText(one.ms)}
-            {one.at > 0 && <small> after {durationText(one.at)}</small>}
+              : `✕ ${attempt.kind.replaceAll("_", " ")}${attempt.status > 0 ? ` (${attempt.status})` : ""}`}
+            , {durationText(attempt.ms)}
+            {attempt.at > 0 && <small> after {durationText(attempt.at)}</small>}
           </span>
         </li>
       ))}
