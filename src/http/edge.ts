@@ -8,6 +8,7 @@ import { createBodyBudget } from "./body-budget.ts";
 import { EdgeExchange } from "./edge-exchange.ts";
 import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
+import { JsonHeaders } from "./json-headers.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
 import { noteError } from "./request-end.ts";
@@ -114,9 +115,11 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
   const finishText = (request: Request, exchange: Exchange, { text }: JsonText): Response => {
     if (exchange.wire !== undefined) return finish(request, exchange, new Response(text, { headers: JSON_TYPE }));
-    const headers = headersOf(exchange, factsOf(exchange.path));
+    const response = new Response(text, {
+      headers: factsOf(exchange.path).json().of(exchange.requestId, exchange.headers),
+    });
     exchange.finish(200);
-    return new Response(text, { headers });
+    return response;
   };
 
   const fail = (request: Request, exchange: Exchange, thrown: unknown): Response => {
@@ -170,21 +173,12 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   };
 }
 
-/** All headers of a JSON answer. */
-function headersOf({ requestId, headers: own }: Exchange, { idHeader, fixed }: PathFacts): Headers {
-  const headers = new Headers(fixed());
-  headers.set("x-request-id", requestId);
-  if (idHeader !== undefined) headers.set(idHeader, requestId);
-  for (const name in own) headers.set(name, own[name] as string);
-  return headers;
-}
-
 /** What response headers depend on. */
 interface PathFacts {
   readonly idHeader: string | undefined;
   readonly isApi: boolean;
-  /** The headers that every JSON answer has. A copy of them costs less than to read them from an object. */
-  fixed(): Headers;
+  /** Makes the headers of JSON answers. */
+  json(): JsonHeaders;
 }
 
 /** Finds the facts of paths. Those of the busiest paths are kept. */
@@ -192,10 +186,11 @@ function pathFacts({ paths, direct }: Pick<EdgeDeps, "paths" | "direct">): (path
   const made = (path: string): PathFacts => {
     const isApi = paths.isApi(path);
     const shared = { "access-control-allow-origin": "*", "access-control-expose-headers": paths.exposedHeaders };
+    const idHeader = paths.traits(path)?.requestIdHeader;
     return {
-      idHeader: paths.traits(path)?.requestIdHeader,
+      idHeader,
       isApi,
-      fixed: lazily(() => new Headers({ ...JSON_TYPE, ...(isApi ? shared : {}) })),
+      json: lazily(() => new JsonHeaders({ ...JSON_TYPE, ...(isApi ? shared : {}) }, idHeader)),
     };
   };
   const kept = new Map([...direct.keys()].map((path) => [path, made(path)]));
