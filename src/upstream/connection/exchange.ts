@@ -2,7 +2,7 @@
 // nobody takes the bytes, the connection is paused.
 
 import { type Limit, limit } from "../../base/limit.ts";
-import { type AnswerHead, parseAnswerHead } from "./answer-head.ts";
+import { type AnswerHead, headEndOf, parseAnswerHead } from "./answer-head.ts";
 import { BodyCutter } from "./body-cutter.ts";
 import { BrokenAnswer } from "./failures.ts";
 
@@ -52,7 +52,8 @@ const WAITING_BYTES_MAX = 256 * 1024;
 const HEAD_BYTES_MAX = 64 * 1024;
 /** Maximum number of interim answers (100, 103) before the final one. */
 const INTERIM_MAX = 16;
-const HEAD_END = "\r\n\r\n";
+/** The length of the empty line at the end of a head, with the line end before it. */
+const HEAD_END_BYTES = 4;
 
 /** An answer whose head has arrived. */
 export interface WireAnswer {
@@ -172,18 +173,18 @@ export class CallExchange implements WireAnswer {
     const before = this.#partialHead;
     const all = before === undefined ? bytes : Buffer.concat([before, bytes]);
     // The end may be split over two reads.
-    let from = before === undefined ? 0 : Math.max(0, before.length - HEAD_END.length + 1);
+    let from = before === undefined ? 0 : Math.max(0, before.length - HEAD_END_BYTES + 1);
     let start = 0;
     for (;;) {
-      const end = all.indexOf(HEAD_END, from);
+      const end = headEndOf(all, from);
       if ((end < 0 ? all.length : end) - start > HEAD_BYTES_MAX)
         throw new BrokenAnswer("The head of the answer is too long.");
       if (end < 0) {
         this.#partialHead = start === 0 ? all : all.subarray(start);
         return -1;
       }
-      const head = parseAnswerHead(all.toString("latin1", start, end), this.request.method);
-      start = end + HEAD_END.length;
+      const head = parseAnswerHead(all, start, end, this.request.method);
+      start = end + HEAD_END_BYTES;
       from = start;
       if (head.status >= 200) {
         this.#partialHead = before === undefined ? undefined : all;

@@ -19,16 +19,9 @@ export class OwnAnswer {
     return this.status >= 200 && this.status < 300;
   }
 
-  /** The value of a header, by its name in lower case; the first, if there are several. */
-  header(name: string): string | null {
-    const { fields } = this.wire.head;
-    for (let at = 0; at < fields.length; at += 2) if (fields[at] === name) return fields[at + 1] as string;
-    return null;
-  }
-
   /** Its compression; undefined if it has none. The client does not ask for one, but the operator's headers may. */
   get compression(): string | undefined {
-    const coding = this.header("content-encoding")?.toLowerCase();
+    const coding = this.wire.head.encoding?.toLowerCase();
     return coding !== undefined && COMPRESSIONS.test(coding) ? coding : undefined;
   }
 

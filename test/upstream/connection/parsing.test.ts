@@ -223,6 +223,36 @@ test("no text makes the reader throw, or keep a connection on which something is
   await fc.assert(property, { numRuns: 1000 });
 });
 
+test("the fields of a head are those of its lines, read one after the other", async () => {
+  const name = fc.string({ unit: fc.constantFrom("a", "Z", "-", "^", "~", " ", "é"), maxLength: 3 });
+  const value = fc.string({
+    unit: fc.constantFrom("b", " ", "\t", ":", "\xe9", "\x7f", "\r", "\n", "\0"),
+    maxLength: 5,
+  });
+  const known = fc.constantFrom("Connection", "CONTENT-ENCODING", "keep-alive", "cOnTeNt-EnCoDiNg", "Keep_Alive");
+  const property = fc.asyncProperty(
+    fc.array(fc.tuple(fc.oneof(name, known), value), { maxLength: 6 }),
+    async (lines) => {
+      const text = lines.map(([left, right]) => `${left}:${right}\r\n`).join("");
+      const { head, error } = await read([bytes(`${OK}${text}Content-Length: 0\r\n\r\n`)]);
+      const isValid = lines.every(
+        ([left, right]) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(left) && /^[\t\x20-\x7e\x80-\xff]*$/.test(right),
+      );
+      if (!isValid) {
+        // A value may also have ended the head.
+        if (!text.includes("\r\n\r\n")) expect(error).toBeInstanceOf(BrokenAnswer);
+        return;
+      }
+      const trimmed = lines.map(
+        ([left, right]) => [left.toLowerCase(), right.replace(/^[\t ]+|[\t ]+$/g, "")] as const,
+      );
+      expect(head?.fields).toEqual([...trimmed.flat(), "content-length", "0"]);
+      expect(head?.encoding).toBe(trimmed.find(([left]) => left === "content-encoding")?.[1]);
+    },
+  );
+  await fc.assert(property, { numRuns: 1000 });
+});
+
 describe("the head of a request", () => {
   const target = targetOf("http://up.example:8080/v1/chat/completions?a=b");
   const head = (headers: Record<string, string>) => headStart({ method: "POST", target, headers }) + headEnd(2);
