@@ -10,20 +10,20 @@ import { BrokenAnswer } from "./failures.ts";
 export type Framing = number | "chunked" | "close";
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-const DIGITS = /^\d{1,15}$/;
+const LENGTH_DIGITS_MAX = 15;
 /** Maximum number of fields; real answers have a few dozen. */
 const FIELDS_MAX = 256;
 /** The names that occurred, in lower case. They are few; above this number they are made up by a server. */
 const NAMES_MAX = 500;
 const names = new Map<string, string>();
-/** The status lines that occurred, which are hardly more than one for each status. */
-const STATUS_LINES_MAX = 100;
-const statusLines = new Map<string, StatusLine>();
 
 interface StatusLine {
   readonly status: number;
   readonly isOld: boolean;
 }
+
+/** The status line that was read last: nearly all answers begin alike. */
+let lastLine: { readonly bytes: Buffer; readonly read: StatusLine } | undefined;
 
 /** What each byte may be part of. */
 const NAME = 1;
@@ -40,6 +40,7 @@ for (let byte = 0; byte < 256; byte++) {
 const CR = 13;
 const LF = 10;
 const COLON = 58;
+const ZERO = 48;
 /** The bit in which upper and lower case differ. */
 const CASE = 0x20;
 
@@ -83,7 +84,9 @@ export class AnswerHead {
 
 /** What the fields of a head say of its body and its connection. */
 interface SaidOfFraming {
-  length: string | undefined;
+  length: number | undefined;
+  /** With how many digits the length is written. */
+  digits: number;
   coding: string | undefined;
   connection: string;
   keepAlive: string;
@@ -105,9 +108,10 @@ export function headEndOf(bytes: Buffer, from: number): number {
 /** Reads the head between two positions, without the empty line at its end, for a request with this method. Throws `BrokenAnswer`. */
 export function parseAnswerHead(bytes: Buffer, start: number, end: number, method: string): AnswerHead {
   let at = lineEndOf(bytes, start, end);
-  const first = statusLineOf(bytes.toString("latin1", start, at));
+  const first = statusLineOf(bytes, start, at);
   const said: SaidOfFraming = {
     length: undefined,
+    digits: 0,
     coding: undefined,
     connection: "",
     keepAlive: "",
@@ -127,14 +131,21 @@ function lineEndOf(bytes: Buffer, from: number, end: number): number {
   return at;
 }
 
-function statusLineOf(line: string): StatusLine {
-  const known = statusLines.get(line);
-  if (known !== undefined) return known;
+function statusLineOf(bytes: Buffer, start: number, end: number): StatusLine {
+  if (lastLine !== undefined && holds(bytes, start, end, lastLine.bytes)) return lastLine.read;
+  const line = bytes.toString("latin1", start, end);
   const found = STATUS_LINE.exec(line);
   if (found === null) throw new BrokenAnswer("The answer does not begin like HTTP/1.1.");
   const read = { status: Number(found[2]), isOld: found[1] === "0" };
-  if (statusLines.size < STATUS_LINES_MAX) statusLines.set(line, read);
+  lastLine = { bytes: Buffer.from(line, "latin1"), read };
   return read;
+}
+
+/** Whether the bytes between two positions are these. */
+function holds(bytes: Buffer, start: number, end: number, wanted: Buffer): boolean {
+  if (end - start !== wanted.length) return false;
+  for (let at = 0; at < wanted.length; at++) if (bytes[start + at] !== wanted[at]) return false;
+  return true;
 }
 
 /** Checks the field that begins at a position, and returns the position of the line end after it. */
@@ -161,14 +172,9 @@ interface Place {
 /** Keeps the value of a field that says something of the body or the connection. */
 function note(said: SaidOfFraming, bytes: Buffer, { from, colon, to }: Place): void {
   switch (colon - from) {
-    case 14: {
-      if (!isNamed(bytes, from, LENGTH)) return;
-      const value = textOf(bytes, colon, to);
-      if (!DIGITS.test(value) || (said.length !== undefined && said.length !== value))
-        throw new BrokenAnswer("The length of the answer is not one number.");
-      said.length = value;
+    case 14:
+      if (isNamed(bytes, from, LENGTH)) noteLength(said, bytes, colon + 1, to);
       return;
-    }
     case 17: {
       if (!isNamed(bytes, from, CODING)) return;
       const value = textOf(bytes, colon, to);
@@ -176,12 +182,34 @@ function note(said: SaidOfFraming, bytes: Buffer, { from, colon, to }: Place): v
       return;
     }
     case 10:
-      if (isNamed(bytes, from, CONNECTION)) said.connection += `,${textOf(bytes, colon, to).toLowerCase()}`;
+      if (isNamed(bytes, from, CONNECTION)) said.connection += optionsOf(bytes, colon, to);
       else if (isNamed(bytes, from, KEEP_ALIVE)) said.keepAlive = textOf(bytes, colon, to);
       return;
     case 16:
       if (isNamed(bytes, from, ENCODING)) said.encoding ??= textOf(bytes, colon, to);
   }
+}
+
+/** The options of a connection; none for what holds anyway. */
+function optionsOf(bytes: Buffer, colon: number, to: number): string {
+  return holds(bytes, colon + 2, to, KEEP_ALIVE) ? "" : `,${textOf(bytes, colon, to).toLowerCase()}`;
+}
+
+function noteLength(said: SaidOfFraming, bytes: Buffer, from: number, to: number): void {
+  let at = from;
+  let end = to;
+  while (at < end && isSpace(bytes[at] as number)) at++;
+  while (at < end && isSpace(bytes[end - 1] as number)) end--;
+  const digits = end - at;
+  let length = digits === 0 || digits > LENGTH_DIGITS_MAX ? Number.NaN : 0;
+  for (; at < end; at++) {
+    const digit = (bytes[at] as number) - ZERO;
+    length = digit >= 0 && digit <= 9 ? length * 10 + digit : Number.NaN;
+  }
+  const isOther = said.length !== undefined && (said.length !== length || said.digits !== digits);
+  if (Number.isNaN(length) || isOther) throw new BrokenAnswer("The length of the answer is not one number.");
+  said.length = length;
+  said.digits = digits;
 }
 
 /** Whether a name that has the right length is this one. No two characters of names differ in the bit of the case only, but letters. */
@@ -229,7 +257,7 @@ interface Delimiters {
   readonly status: number;
   readonly method: string;
   readonly isOld: boolean;
-  readonly length: string | undefined;
+  readonly length: number | undefined;
   readonly coding: string | undefined;
 }
 
@@ -242,7 +270,7 @@ function framingOf({ status, method, isOld, length, coding }: Delimiters): Frami
   }
   if (method === "HEAD" || status < 200 || status === 204 || status === 304) return 0;
   if (coding !== undefined) return "chunked";
-  return length === undefined ? "close" : Number(length);
+  return length ?? "close";
 }
 
 function idleSecondsOf(value: string): number | undefined {

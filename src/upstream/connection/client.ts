@@ -69,14 +69,16 @@ export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Wir
   return {
     call(call) {
       const { method, upload } = call;
-      const body = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
-      const { target, start } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
+      const length = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
+      const { target, start, isAscii } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
       const made = new MadeCall(pool, target.origin, call.connectMs);
       made.exchange = new CallExchange(
         {
           method,
-          head: start + headEnd(body),
+          head: start + headEnd(length),
+          isAscii,
           body: call.body,
+          bodyBytes: typeof length === "number" ? length : 0,
           upload,
           firstByteMs: call.firstByteMs,
           late: call.late,
@@ -128,13 +130,15 @@ interface HeadStart {
   readonly url: string;
   readonly target: CallTarget;
   readonly start: string;
+  readonly isAscii: boolean;
 }
 
 const starts = new WeakMap<object, HeadStart>();
 
 function startOf({ method, url, headers }: WireCall): HeadStart {
   const target = targetOf(url);
-  return { method, url, target, start: headStart({ method, target, headers }) };
+  const start = headStart({ method, target, headers });
+  return { method, url, target, start, isAscii: /^[\0-\x7f]*$/.test(start) };
 }
 
 function keptStart(call: WireCall): HeadStart {

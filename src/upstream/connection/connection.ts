@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { type Limit, limit } from "../../base/limit.ts";
 import { nodeNet, nodeTls } from "../../base/node-modules.ts";
-import type { CallExchange, Carrier, WireBody } from "./exchange.ts";
+import type { CallExchange, Carrier, ExchangeRequest } from "./exchange.ts";
 import { NoConnection } from "./failures.ts";
 import type { ServerOrigin } from "./request-head.ts";
 
@@ -93,19 +93,19 @@ export class Connection implements Carrier {
   }
 
   /** Sends a request, of which the body may be long. */
-  send(head: string, body: WireBody | undefined): void {
-    if (typeof body === "string" && body.length <= JOINED_CHARS_MAX && isAscii(head)) {
-      this.#write(head + body);
+  send({ head, isAscii, body, bodyBytes }: ExchangeRequest): void {
+    if (typeof body === "string" && body.length <= JOINED_CHARS_MAX && isAscii) {
+      this.#write(head + body, head.length + bodyBytes);
       return;
     }
-    this.#write(Buffer.from(head, "latin1"));
-    if (typeof body === "string") this.#write(Buffer.from(body, "utf8"));
+    this.write(Buffer.from(head, "latin1"));
+    if (typeof body === "string") this.write(Buffer.from(body, "utf8"));
     else if (body instanceof Uint8Array) this.write(body);
     else for (const part of body ?? []) this.write(part);
   }
 
   write(bytes: Uint8Array): void {
-    this.#write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    this.#write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), bytes.byteLength);
   }
 
   whenTaken(): Promise<void> {
@@ -115,7 +115,8 @@ export class Connection implements Carrier {
     });
   }
 
-  #write(data: string | Buffer): void {
+  /** `size`: in bytes. */
+  #write(data: string | Buffer, size: number): void {
     const socket = this.#socket;
     if (this.#isClosed || socket === undefined) return;
     if (this.#unsent !== undefined) {
@@ -123,7 +124,6 @@ export class Connection implements Carrier {
       return;
     }
     const written = socket.write(data);
-    const size = typeof data === "string" ? Buffer.byteLength(data) : data.length;
     if (written >= size) return;
     const bytes = typeof data === "string" ? Buffer.from(data) : data;
     this.#unsent = [bytes.subarray(Math.max(0, written))];
@@ -133,7 +133,7 @@ export class Connection implements Carrier {
     const rest = this.#unsent;
     if (rest !== undefined) {
       this.#unsent = undefined;
-      for (const bytes of rest) this.#write(bytes);
+      for (const bytes of rest) this.#write(bytes, bytes.length);
     }
     if (this.#unsent === undefined) this.#wake();
   }
@@ -224,8 +224,4 @@ function handleOf(socket: Socket): WireSocket {
 
 function isName(host: string): boolean {
   return !host.includes(":") && !/^[\d.]+$/.test(host);
-}
-
-function isAscii(text: string): boolean {
-  return /^[\0-\x7f]*$/.test(text);
 }

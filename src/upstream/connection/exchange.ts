@@ -23,7 +23,7 @@ export type WireBody = string | Uint8Array | readonly Uint8Array[];
 export interface Carrier {
   /** Whether it was idle for so long that its server may have closed it meanwhile. */
   readonly mayBeStale: boolean;
-  send(head: string, body: WireBody | undefined): void;
+  send(request: ExchangeRequest): void;
   /** Sends a part of a body. */
   write(bytes: Uint8Array): void;
   /** Resolves when all bytes were taken, or the connection ended. */
@@ -39,7 +39,11 @@ export interface Carrier {
 export interface ExchangeRequest {
   readonly method: string;
   readonly head: string;
+  /** Whether the head is ASCII, so that it may be sent as text. */
+  readonly isAscii: boolean;
   readonly body: WireBody | undefined;
+  /** The length of the body in bytes. */
+  readonly bodyBytes: number;
   readonly upload: StreamedBody | undefined;
   /** How long the server may take until its answer begins, counted from the call on, but not while the client still uploads. */
   readonly firstByteMs: number;
@@ -121,8 +125,8 @@ export class CallExchange implements WireAnswer {
   /** The connection is there: sends the request. */
   ready(connection: Carrier): void {
     this.#connection = connection;
-    const { head, body, upload } = this.request;
-    connection.send(head, body);
+    const { upload } = this.request;
+    connection.send(this.request);
     if (upload === undefined) this.#isSent = true;
     else void this.#upload(upload, connection);
   }

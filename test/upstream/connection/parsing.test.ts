@@ -20,7 +20,10 @@ async function read(pieces: readonly Buffer[], { method = "POST", ends = false }
   const out: Read = { head: undefined, body: "", error: undefined, isComplete: false, isKept: undefined };
   let isRead = false;
   const exchange = new CallExchange(
-    { method, head: "", body: undefined, upload: undefined, firstByteMs: 60_000, late: () => new Error("late") },
+    {
+      ...{ method, head: "", isAscii: true, body: undefined, bodyBytes: 0, upload: undefined },
+      ...{ firstByteMs: 60_000, late: () => new Error("late") },
+    },
     {
       answered: (answer) => {
         out.head = answer.head;
