@@ -74,17 +74,34 @@ export const TEXT_COLUMNS = [
 
 /** The record with whole amounts. A record that the database refuses would block all later ones. */
 export function withWholeAmounts(record: UsageRecord): UsageRecord {
-  if (AMOUNTS.every((name) => record[name] === null || Number.isSafeInteger(record[name]))) return record;
+  if (hasWholeAmounts(record)) return record;
   const whole = (amount: number) => (Number.isSafeInteger(Math.round(amount)) ? Math.round(amount) : 0);
   const amounts = AMOUNTS.map((name) => [name, record[name] === null ? null : whole(record[name])]);
   return { ...record, ...Object.fromEntries(amounts) };
 }
 
+function hasWholeAmounts(record: UsageRecord): boolean {
+  for (const name of AMOUNTS) {
+    const amount = record[name];
+    if (amount !== null && !Number.isSafeInteger(amount)) return false;
+  }
+  return true;
+}
+
 /** The record with texts that every database can store, since a client may send any text as a model. */
 export function withStorableNames(record: UsageRecord): UsageRecord {
-  if (TEXT_COLUMNS.every((name) => isStorable(record[name] ?? ""))) return record;
+  if (hasStorableNames(record)) return record;
   const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
+}
+
+/** Whether every database can store the texts of a record. */
+export function hasStorableNames(record: UsageRecord): boolean {
+  for (const name of TEXT_COLUMNS) {
+    const text = record[name];
+    if (text !== null && !isStorable(text)) return false;
+  }
+  return true;
 }
 
 /** The stored form of a request's attempts; undefined if the first route answered, as in most requests. */
@@ -127,7 +144,7 @@ export interface UsageDelta extends UsageSums {
   firstAtMs: number;
   lastAtMs: number;
   /** By class of status and bucket. */
-  readonly latency: Map<string, LatencyCount>;
+  readonly latency: Map<number, LatencyCount>;
 }
 
 /** The number of requests with one class of status in one bucket of latency. */
@@ -162,6 +179,8 @@ export function dayOfHour(hour: number): number {
 /** Adds up records by hour, account, key and model. */
 export class UsageTally {
   readonly #deltas = new Map<string, UsageDelta>();
+  /** The group of the last record, to which the next one nearly always belongs too. */
+  #last: UsageDelta | undefined;
 
   get size(): number {
     return this.#deltas.size;
@@ -174,12 +193,7 @@ export class UsageTally {
 
   /** Adds one record. */
   add(record: UsageRecord): void {
-    const group = groupOf(record);
-    let delta = this.#deltas.get(group);
-    if (delta === undefined) {
-      delta = emptyDelta(record);
-      this.#deltas.set(group, delta);
-    }
+    const delta = this.#groupOf(record);
     if (record.isCall !== true) addRequest(delta, record);
     delta.inputTokens += record.inputTokens;
     delta.outputTokens += record.outputTokens;
@@ -189,6 +203,19 @@ export class UsageTally {
     delta.costMicros += record.costMicros;
     delta.firstAtMs = Math.min(delta.firstAtMs, record.createdAtMs);
     delta.lastAtMs = Math.max(delta.lastAtMs, record.createdAtMs);
+  }
+
+  #groupOf(record: UsageRecord): UsageDelta {
+    const last = this.#last;
+    if (last !== undefined && isOf(last, record)) return last;
+    const group = groupOf(record);
+    let delta = this.#deltas.get(group);
+    if (delta === undefined) {
+      delta = emptyDelta(record);
+      this.#deltas.set(group, delta);
+    }
+    this.#last = delta;
+    return delta;
   }
 
   values(): IterableIterator<UsageDelta> {
@@ -205,13 +232,23 @@ function addRequest(delta: UsageDelta, record: UsageRecord): void {
 }
 
 function countOf({ latency }: UsageDelta, statusClass: number, bucket: number): LatencyCount {
-  const name = `${statusClass} ${bucket}`;
-  let count = latency.get(name);
+  // Buckets have two digits.
+  const place = statusClass * 100 + bucket;
+  let count = latency.get(place);
   if (count === undefined) {
     count = { statusClass, bucket, requests: 0, firstBytes: 0 };
-    latency.set(name, count);
+    latency.set(place, count);
   }
   return count;
+}
+
+function isOf(delta: UsageDelta, { createdAtMs, accountId, keyId, model }: UsageRecord): boolean {
+  return (
+    delta.keyId === keyId &&
+    delta.model === model &&
+    delta.accountId === accountId &&
+    delta.hour === hourOf(createdAtMs)
+  );
 }
 
 function groupOf(record: UsageRecord): string {

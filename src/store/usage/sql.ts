@@ -1,9 +1,16 @@
 // The statements that write usage: one row for each request, and its roll-ups. They are prepared once.
 
-import { isStorable } from "../../base/storable.ts";
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
-import { AMOUNTS, dayOfHour, TEXT_COLUMNS, triesOf, type UsageDelta, type UsageRecord } from "./record.ts";
+import {
+  AMOUNTS,
+  dayOfHour,
+  hasStorableNames,
+  TEXT_COLUMNS,
+  triesOf,
+  type UsageDelta,
+  type UsageRecord,
+} from "./record.ts";
 
 /** The columns that every usage roll-up sums. */
 export const SUMS = [
@@ -94,7 +101,8 @@ export function writingUsage(store: Store) {
 /** Throws TypeError unless every engine can store the record unchanged. */
 function requireKeepable(record: UsageRecord): void {
   for (const name of AMOUNTS) requireWhole(record[name] ?? 0);
-  for (const name of TEXT_COLUMNS) if (!isStorable(record[name] ?? "")) requireStorable({ [name]: record[name] });
+  if (hasStorableNames(record)) return;
+  for (const name of TEXT_COLUMNS) requireStorable({ [name]: record[name] });
 }
 
 function inOrder(a: Write, b: Write): number {
@@ -116,7 +124,7 @@ function amountsOf(d: UsageDelta): number[] {
   ];
 }
 
-/** The columns of a row, in the order of `valuesOf`. */
+/** The columns of a row, in the order of `addValues`. */
 const ROW_COLUMNS = [
   ...["request_id", "account_id", "key_id", "model", "provider", "upstream_model", "endpoint", "status", "error_code"],
   ...["input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "estimated"],
@@ -140,7 +148,8 @@ function rowStatements({ statement }: Store) {
     let at = 0;
     for (const { count, insert } of inserts) {
       for (; at + count <= rows.length; at += count) {
-        const values = rows.slice(at, at + count).flatMap(valuesOf);
+        const values: RowValue[] = [];
+        for (let next = at; next < at + count; next++) addValues(values, rows[next] as UsageRow);
         // Rows are inserted in the order of the batch, which determines their ids.
         writes.push({ table: 0, row: "", run: () => insert.run(values) });
       }
@@ -149,9 +158,12 @@ function rowStatements({ statement }: Store) {
   };
 }
 
-function valuesOf({ record: r, uid, repeats }: UsageRow) {
+type RowValue = string | number | boolean | null;
+
+/** Adds the values of a row, in the order of the columns. */
+function addValues(values: RowValue[], { record: r, uid, repeats }: UsageRow): void {
   const tries = triesOf(r);
-  return [
+  values.push(
     r.requestId.slice(0, REQUEST_ID_CHARS),
     r.accountId,
     r.keyId,
@@ -176,7 +188,7 @@ function valuesOf({ record: r, uid, repeats }: UsageRow) {
     tries === undefined ? null : JSON.stringify(tries),
     repeats,
     r.answerId ?? null,
-  ];
+  );
 }
 
 function rollupStatements({ statement }: Store) {
