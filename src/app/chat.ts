@@ -2,7 +2,6 @@
 
 import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import type { Flights } from "../base/flights.ts";
 import { lazily } from "../base/lazily.ts";
 import { resolveModel } from "../catalog/resolve.ts";
 import type { LiveConfig } from "../config/live.ts";
@@ -20,7 +19,7 @@ import { createProbe } from "../gateway/inner/probe.ts";
 import type { Fleet } from "../gateway/providers.ts";
 import { directRoutes, gatewayRoutes, respond } from "../gateway/routes.ts";
 import { Affinity } from "../gateway/stages/affinity/affinity.ts";
-import type { CacheDeps } from "../gateway/stages/cache/deps.ts";
+import type { CacheDeps, KeptAnswers } from "../gateway/stages/cache/deps.ts";
 import { createTextCache } from "../gateway/stages/cache/text-cache.ts";
 import type { ChatMcpServers, ChatWebTools } from "../gateway/stages/chat-tools/deps.ts";
 import { createCompaction } from "../gateway/stages/compaction/assemble.ts";
@@ -33,12 +32,15 @@ import { createSpools } from "../http/spool.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
 import { createFetch } from "../net/fetch.ts";
 import { createResolve } from "../net/resolve.ts";
+import type { SharedAnswers } from "../shared-state/redis-answers.ts";
+import type { KeyStore } from "../store/access/keys.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { chatCompletionsFormat } from "../wire/chat-completions/format.ts";
 import { messagesFormat } from "../wire/messages/format.ts";
 import { responsesFormat } from "../wire/responses/format.ts";
+import type { SharedState } from "./shared-state.ts";
 
 /** What everything that calls providers for a request shares. */
 export type UpstreamCalls = Omit<AttemptDeps, "provider"> &
@@ -50,16 +52,16 @@ export interface ChatDeps {
   readonly live: LiveConfig;
   readonly log: Logger;
   readonly clock: Clock;
-  readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage" | "cachedAnswers">;
+  readonly verbs: Pick<Verbs, "responses" | "files" | "threads" | "storage" | "cachedAnswers" | "keys">;
   readonly calls: UpstreamCalls;
   readonly fleet: Pick<Fleet, "catalog" | "known" | "prices" | "provider">;
-  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed" | "cacheLooked">;
+  readonly metrics: Pick<Metrics, "streamOpened" | "streamClosed" | "cacheLooked" | "cacheSized" | "cacheFailed">;
   /** The caller of an endpoint that is free. */
   readonly authenticate: ReturnType<typeof createCallers>["authenticate"];
   isDecisionModel(id: string): boolean;
   /** Seals threads and summaries. */
   readonly compactionSecret: string;
-  readonly flights: Flights;
+  readonly shared: Pick<SharedState, "flights" | "answers">;
   /** Empty lists, which the chat side fills. */
   readonly stages: Parameters<typeof fillStages>[0];
   /** What the gateway runs within a chat. */
@@ -82,7 +84,7 @@ export function createChat(deps: ChatDeps) {
     secret: deps.compactionSecret,
     settings: () => config().compaction,
     model: (id) => resolveModel(fleet.catalog(), id),
-    flights: deps.flights,
+    flights: deps.shared.flights,
     ask: { ...upstreams, stages },
     warn: (message, fields) => log.warn(message, fields),
   });
@@ -154,14 +156,31 @@ function keepFailedOf(log: ChatDeps["log"]) {
     log.error("an answer could not be stored", { request_id: requestId, error });
 }
 
-function cacheOf({ live, log, clock, verbs, metrics }: ChatDeps, sealer: CacheDeps["sealer"]): CacheDeps {
+function cacheOf({ live, log, clock, verbs, metrics, shared }: ChatDeps, sealer: CacheDeps["sealer"]): CacheDeps {
   return {
-    store: verbs.cachedAnswers,
+    store: shared.answers === undefined ? verbs.cachedAnswers : ofLiveKeys(shared.answers, verbs.keys),
     sealer,
     clock,
     settings: () => live.get().cache,
     looked: metrics.cacheLooked,
-    failed: (error) => log.warn("the cache of answers failed", { error }),
+    sized: metrics.cacheSized,
+    failed(error) {
+      metrics.cacheFailed();
+      // The connection to Redis tells of its loss once.
+      if (!(error instanceof Error && error.name === "AnswersDown")) log.warn("the cache of answers failed", { error });
+    },
+  };
+}
+
+/** Answers outside of the database, in which those of revoked keys cannot be found. */
+function ofLiveKeys(answers: SharedAnswers, keys: Pick<KeyStore, "findLiveKeyById">): KeptAnswers {
+  return {
+    ...answers,
+    async findCachedAnswer(key, keyId) {
+      const found = await answers.findCachedAnswer(key);
+      if (found === undefined || found.keyId === keyId) return found;
+      return (await keys.findLiveKeyById(found.keyId)) === undefined ? undefined : found;
+    },
   };
 }
 

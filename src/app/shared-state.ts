@@ -6,6 +6,7 @@ import { uuid } from "../base/ids.ts";
 import type { Config } from "../config/schema.ts";
 import type { HostLeases } from "../shared-state/host-leases.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
+import type { SharedAnswers } from "../shared-state/redis-answers.ts";
 import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
 import { memoryReservations, type Reservations, type Unwritten } from "../shared-state/reservations.ts";
 import type { ThrottleSharing } from "../shared-state/sign-in-throttle.ts";
@@ -34,6 +35,7 @@ export interface SharedState {
   readonly hosts: HostLeases | undefined;
   readonly addresses: RateLimiter | undefined;
   readonly attempts: ThrottleSharing | undefined;
+  readonly answers: SharedAnswers | undefined;
   /** Windows that only this process has: they are stored over a restart. Undefined if Redis stores them. */
   readonly ownWindows: MemoryRateLimiter | undefined;
   /** Its part of `/health`; undefined if nothing is shared. */
@@ -51,7 +53,14 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const { url } = config().redis;
   if (url === "") {
     const own = { limiter: local, ownWindows: local, reservations: memoryReservations(), flights: ownFlights };
-    const none = { breakers: undefined, hosts: undefined, addresses: undefined, attempts: undefined, state: undefined };
+    const none = {
+      breakers: undefined,
+      hosts: undefined,
+      addresses: undefined,
+      attempts: undefined,
+      answers: undefined,
+      state: undefined,
+    };
     return { ...own, ...none, stop: async () => undefined };
   }
   // Loaded only if used: most programs run alone.
@@ -63,6 +72,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     { sharedBreakers },
     { sharedHostLeases },
     { sharedThrottle },
+    { sharedAnswers },
   ] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
@@ -71,6 +81,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     import("../shared-state/redis-breakers.ts"),
     import("../shared-state/redis-host-leases.ts"),
     import("../shared-state/redis-sign-in-throttle.ts"),
+    import("../shared-state/redis-answers.ts"),
   ]);
   const redis = connectRedis({
     url,
@@ -89,9 +100,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   });
   await Promise.race([redis.settled(), Bun.sleep(START_MS)]);
   const mode = () => (redis.isServing() ? "shared" : config().redis.onFailure);
-  metrics.gauge("sallyport_limiter_mode", "1 for the way in which limits are kept now.", ["mode"], () =>
-    ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
-  );
+  addMode(metrics, mode);
   const onFailure = () => config().redis.onFailure;
   const node = uuid();
   const common = { redis, onFailure, liveNodes: deps.liveNodes, node };
@@ -106,6 +115,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     flights: sharedFlights(common),
     breakers,
     hosts,
+    answers: sharedAnswers({ redis, now: () => clock.now(), bytesMax: () => config().cache.maxSizeBytes }),
     attempts: (what, own) => sharedThrottle({ ...common, ...own, what }),
     ownWindows: undefined,
     state: () => ({ status: redis.isServing() ? "ok" : "degraded", mode: mode() }),
@@ -116,4 +126,10 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
       await redis.close();
     },
   };
+}
+
+function addMode(metrics: SharedStateDeps["metrics"], mode: () => string): void {
+  metrics.gauge("sallyport_limiter_mode", "1 for the way in which limits are kept now.", ["mode"], () =>
+    ["shared", "local", "closed"].map((one) => [[one], one === mode() ? 1 : 0]),
+  );
 }

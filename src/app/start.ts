@@ -141,7 +141,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     createChat({
       ...{ live, log, clock, verbs, calls, fleet, authenticate, isDecisionModel, stages, metrics: observer.metrics },
       compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
-      ...{ flights: base.shared.flights, tools: chatTools(base, { web, servers, guards: calls.guards }), peekMs },
+      ...{ shared: base.shared, tools: chatTools(base, { web, servers, guards: calls.guards }), peekMs },
     }),
   );
   add("models", {

@@ -1,6 +1,7 @@
 // The metrics of the gateway, for GET /metrics. Label values come from limited sets: route patterns, error codes, names
 // of providers and engines, and models by `modelLabel`. Metrics contain no prompt text, key, account or address.
 
+import { PolicyCounts } from "./policy-counts.ts";
 import { type GaugeReading, Registry } from "./registry.ts";
 
 /** Token counts of one answer. */
@@ -36,6 +37,10 @@ export interface Metrics {
   costMicros(model: string, micros: number): void;
   /** Counts a request that was looked up among the kept answers. `savedMicros`: what a hit would have cost, if that is known. */
   cacheLooked(model: string, result: "hit" | "miss", savedMicros: number | undefined): void;
+  /** Counts an answer that could not be looked up or kept: the request went on without. */
+  cacheFailed(): void;
+  /** Notes the size of all kept answers. */
+  cacheSized(bytes: number): void;
   rateLimited(): void;
   /** What a guardrail did to a request: `denied`, `masked`, `noted` or `failed`, and how often. */
   guardrail(name: string, action: string, count: number): void;
@@ -64,7 +69,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { requests, seconds, firstBytes, errors, rejected, guardrails, database } = ownSeries(registry);
   const { upstream, upstreamSeconds, retries, tokens, cost } = upstreamSeries(registry);
   const { engines, engineSeconds } = searchSeries(registry);
-  const cache = cacheSeries(registry);
+  const policy = new PolicyCounts();
+  const cache = cacheSeries(registry, policy);
   const statusName = statusNamer();
   let openStreams = 0;
   registry.gauge("sallyport_open_streams", "Streamed answers in progress.", [], () => [[[], openStreams]]);
@@ -95,9 +101,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const label = modelLabel(model);
       cache.looked.get(label, result).inc();
       if (result === "hit" && savedMicros !== undefined) cache.saved.get(label).inc(savedMicros / 1e6);
+      policy.looked(result, savedMicros);
     },
+    cacheFailed() {
+      cache.failures.inc();
+      policy.failed();
+    },
+    cacheSized: (bytes) => policy.sized(bytes),
     rateLimited: () => rejected.inc(),
-    guardrail: (name, action, count) => guardrails.get(name, action).inc(count),
+    guardrail(name, action, count) {
+      guardrails.get(name, action).inc(count);
+      policy.guarded(name, action, count);
+    },
     streamOpened() {
       openStreams++;
     },
@@ -166,8 +181,14 @@ function upstreamSeries(registry: Registry) {
   };
 }
 
-function cacheSeries(registry: Registry) {
+function cacheSeries(registry: Registry, policy: PolicyCounts) {
+  registry.gauge("sallyport_cache_bytes", "Size of the kept answers, when this node kept one last.", [], () =>
+    policy.bytes === undefined ? [] : [[[], policy.bytes]],
+  );
   return {
+    failures: registry
+      .counter("sallyport_cache_failures_total", "Answers that could not be looked up or kept.", [])
+      .get(),
     looked: registry.counter(
       "sallyport_cache_requests_total",
       "Requests looked up among the kept answers: hit or miss.",

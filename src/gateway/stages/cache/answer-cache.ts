@@ -70,9 +70,9 @@ export class AnswerCache<T extends object = CachedChat> {
   }
 
   /** The kept answer under this key. */
-  async find({ key, accountId }: Pick<KeptFor, "key" | "accountId">): Promise<FoundAnswer<T> | undefined> {
+  async find({ key, accountId, keyId }: Omit<KeptFor, "model">): Promise<FoundAnswer<T> | undefined> {
     try {
-      const row = await this.#deps.store.findCachedAnswer(key);
+      const row = await this.#deps.store.findCachedAnswer(key, keyId);
       if (row === undefined) return undefined;
       // An answer that was sealed with another secret is none.
       const text = this.#deps.sealer.open(row.content, { accountId, purpose: "answer" });
@@ -102,7 +102,10 @@ export class AnswerCache<T extends object = CachedChat> {
 
   /** Counts what was added, and makes room beyond the limit. Other nodes add too, so the sum is read before anything is deleted. */
   async #grown(bytes: number, maxBytes: number): Promise<void> {
-    if (this.#bytes !== undefined) this.#bytes += bytes;
+    if (this.#bytes !== undefined) {
+      this.#bytes += bytes;
+      this.#deps.sized(this.#bytes);
+    }
     if (this.#trimming || (this.#bytes ?? Number.POSITIVE_INFINITY) <= maxBytes) return;
     this.#trimming = true;
     try {
@@ -114,6 +117,7 @@ export class AnswerCache<T extends object = CachedChat> {
         this.#bytes -= gone;
       }
     } finally {
+      if (this.#bytes !== undefined) this.#deps.sized(this.#bytes);
       this.#trimming = false;
     }
   }

@@ -16,6 +16,7 @@ function cacheOver({ maxSizeBytes = 1_000_000, sizes = [] as number[] } = {}) {
     clock: { now: () => 5 },
     sealer: new Sealer("s"),
     settings: () => ({ mode: "on", share: "account", ttlMs: 1000, maxSizeBytes }),
+    sized: () => undefined,
     failed: (error) => failures.push(error),
     store: {
       findCachedAnswer: async () => undefined,
