@@ -249,31 +249,31 @@ function unmarked(value: unknown, mark: string, values: readonly unknown[]): unk
   const waiting: object[] = [holder];
   const markedBy = (one: unknown): boolean => typeof one === "string" && one.startsWith(mark);
   const standsFor = (one: unknown): unknown => values[Number((one as string).slice(mark.length))];
-  const replaces = (one: unknown): unknown => {
-    if (markedBy(one)) return standsFor(one);
-    if (typeof one !== "object" || one === null) return undefined;
-    if (Array.isArray(one) && one.length === 1 && markedBy(one[0])) {
-      const list = standsFor(one[0]);
+  const replaces = (value: unknown): unknown => {
+    if (markedBy(value)) return standsFor(value);
+    if (typeof value !== "object" || value === null) return undefined;
+    if (Array.isArray(value) && value.length === 1 && markedBy(value[0])) {
+      const list = standsFor(value[0]);
       // The only element of a short list may be a long string.
       if (Array.isArray(list)) return list;
     }
-    waiting.push(one);
+    waiting.push(value);
     return undefined;
   };
-  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
-    if (Array.isArray(one)) {
+  for (let container = waiting.pop(); container !== undefined; container = waiting.pop()) {
+    if (Array.isArray(container)) {
       // By index: a list of a million numbers needs no list of its indices.
-      for (let index = 0; index < one.length; index++) {
-        const other = replaces(one[index]);
-        if (other !== undefined) one[index] = other;
+      for (let index = 0; index < container.length; index++) {
+        const other = replaces(container[index]);
+        if (other !== undefined) container[index] = other;
       }
       continue;
     }
-    for (const key of Object.keys(one)) {
-      const other = replaces((one as Record<string, unknown>)[key]);
+    for (const key of Object.keys(container)) {
+      const other = replaces((container as Record<string, unknown>)[key]);
       // Plain assignment would lose a member called `__proto__`.
       if (other !== undefined)
-        Object.defineProperty(one, key, { value: other, writable: true, enumerable: true, configurable: true });
+        Object.defineProperty(container, key, { value: other, writable: true, enumerable: true, configurable: true });
     }
   }
   return holder.value;

@@ -82,13 +82,15 @@ function calledName(node: Node): string | undefined {
   return node.type === "MemberExpression" ? calledName(node.object) : undefined;
 }
 
-function parsed(path: string, text: string): Node {
+/** The syntax tree of a file. Throws if it cannot be parsed. */
+export function parsed(path: string, text: string): Node {
   const { program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message}`);
   return program;
 }
 
-function isFunction(node: Node): boolean {
+/** Whether a node is a function with a body. */
+export function isFunction(node: Node): boolean {
   return (
     (node.type === "FunctionDeclaration" ||
       node.type === "FunctionExpression" ||
@@ -135,7 +137,7 @@ function bindingsOf(node: Node): Map<string, number> {
 }
 
 /** The nodes below a node, without the names of members and the keys of objects. */
-function childrenOf(node: Node): Node[] {
+export function childrenOf(node: Node): Node[] {
   const children: Node[] = [];
   for (const key of visitorKeys[node.type] ?? []) {
     if ((key === "property" || key === "key") && !("computed" in node && node.computed)) continue;
@@ -148,7 +150,7 @@ function childrenOf(node: Node): Node[] {
 }
 
 /** The line number of a position in a text, counted from 1. */
-function lineFinder(text: string): (at: number) => number {
+export function lineFinder(text: string): (at: number) => number {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return (at) => {

@@ -4,7 +4,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readFiles } from "./source.ts";
-import { coinedWords, namelessTests, namesDeclaredTwice, numberedTests, writtenOut } from "./word-rules.ts";
+import { coinedWords, namelessTests, namesDeclaredTwice, numberedTests, vagueNames, writtenOut } from "./word-rules.ts";
 
 const root = join(import.meta.dir, "../..");
 const sources = await readFiles(root, ["src"]);
@@ -57,6 +57,30 @@ test("what is written out is noticed, but for a part of a time and the pages of 
   expect(writtenOut(planted).violations.map((one) => one.split(": ")[2])).toEqual([
     "use isoTime of src/base/iso-time.ts",
     "use isRecord of src/base/json-object.ts",
+  ]);
+});
+
+test("a local value that is in use over many lines has a name that says what it is", () => {
+  const { looked, violations } = vagueNames(sources);
+  expect(looked).toBeGreaterThan(300);
+  expect(violations).toEqual([]);
+});
+
+test("a vague name is noticed where it is in use over many lines, but not a member's name or a verb", () => {
+  const far = "\n".repeat(8);
+  const planted = new Map([
+    ["src/http/a.ts", `const left = 1;${far}use({ left });\nfunction f(all: string[]) {${far}return all;\n}\n`],
+    ["src/http/b.ts", `const { done } = work;${far}use(done);\nconst open = () => {};${far}open();\n`],
+    [
+      "src/http/c.ts",
+      `const one = 1;\nuse(one);${far}list.map((one) => one.left);\nfor (const said of list) use(said);\n`,
+    ],
+    ["src/http/d.ts", `function f(open: () => void) {${far}open();\n}\nconst { done: all } = work;${far}use(all);\n`],
+  ]);
+  expect(vagueNames(planted).violations.map((found) => found.split(" is in")[0])).toEqual([
+    'src/http/a.ts:1: "left"',
+    'src/http/a.ts:10: "all"',
+    'src/http/d.ts:11: "all"',
   ]);
 });
 

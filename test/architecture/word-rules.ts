@@ -2,6 +2,7 @@
 // terms).
 
 import { topLevelTests } from "./functions.ts";
+import { localsNamed } from "./local-names.ts";
 import type { Finding } from "./rules.ts";
 import { codeOf, type FileMap } from "./source.ts";
 
@@ -79,6 +80,28 @@ export function writtenOut(files: FileMap): Finding {
       if (path === home) continue;
       for (const [found] of codeOf(text).matchAll(pattern))
         violations.push(`${path}: ${found}: use ${name} of ${home}`);
+    }
+  }
+  return { looked, violations };
+}
+
+/** Names that fit any value. */
+const VAGUE = new Set(["said", "all", "open", "left", "one", "done"]);
+/** Over how many lines such a name may be in use: there one still sees what it was given. */
+const VAGUE_LINES_MAX = 8;
+/** What is not yet checked. */
+const UNCHECKED = /^src\/(?:upstream|gateway\/calls)\//;
+
+/** Local values whose names say nothing, far from where one sees what they are. */
+export function vagueNames(files: FileMap): Finding {
+  let looked = 0;
+  const violations: string[] = [];
+  for (const [path, text] of files) {
+    if (!path.startsWith("src/") || UNCHECKED.test(path)) continue;
+    for (const { name, line, lines } of localsNamed(VAGUE, path, text)) {
+      looked += 1;
+      if (lines > VAGUE_LINES_MAX)
+        violations.push(`${path}:${line}: "${name}" is in use over ${lines} lines: say what it is`);
     }
   }
   return { looked, violations };

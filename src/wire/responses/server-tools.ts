@@ -40,20 +40,20 @@ function mcpItem(
   { callId, name, server, approvalId }: ServerToolCall,
   { input, output }: { input: Readonly<Fields>; output: ServerToolOutput | undefined },
 ): Item {
-  const said = output === undefined ? undefined : saidOf(output);
+  const shown = output === undefined ? undefined : saidOf(output);
   return {
     id,
     type: "mcp_call",
-    status: said === undefined ? "in_progress" : said.isError ? "failed" : "completed",
+    status: shown === undefined ? "in_progress" : shown.isError ? "failed" : "completed",
     call_id: callId,
     approval_request_id: approvalId ?? null,
     server_label: server,
     name,
     arguments: output === undefined ? "" : JSON.stringify(input),
-    output: said === undefined || said.isError ? null : said.text,
+    output: shown === undefined || shown.isError ? null : shown.text,
     error:
-      said?.isError === true
-        ? { type: "mcp_tool_execution_error", content: [{ type: "text", text: said.text }] }
+      shown?.isError === true
+        ? { type: "mcp_tool_execution_error", content: [{ type: "text", text: shown.text }] }
         : null,
   };
 }

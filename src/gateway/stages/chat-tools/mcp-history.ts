@@ -72,15 +72,15 @@ export class McpHistory {
     if (approvalId !== undefined && result === undefined && this.#made.has(approvalId)) return "gone";
     this.#calls.add(callId);
     const name = functionName(call.label, call.name, taken);
-    const said: ToolResultPart = { type: "tool-result", callId, name, content: [] };
+    const answer: ToolResultPart = { type: "tool-result", callId, name, content: [] };
     const approval = approvalId === undefined ? undefined : this.#approvals.get(approvalId);
     if (result === undefined && approvalId !== undefined && approval?.approve === true) {
-      this.approved.push({ call: { ...call, approvalId }, result: said });
+      this.approved.push({ call: { ...call, approvalId }, result: answer });
     } else {
       const text = saidText(result ?? { text: declined(approval), isError: true });
-      said.content.push({ type: "text", text });
+      answer.content.push({ type: "text", text });
     }
-    return { call: { type: "tool-call", callId, name, kind: "function", arguments: call.input }, result: said };
+    return { call: { type: "tool-call", callId, name, kind: "function", arguments: call.input }, result: answer };
   }
 
   #note({ content }: Extract<ChatMessage, { role: "assistant" }>): void {

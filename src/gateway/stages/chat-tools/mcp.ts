@@ -78,17 +78,17 @@ export class McpPlan {
       calls.map(async ({ call, result }, index): Promise<ChatEvent[]> => {
         const tool = tools.find(({ label, shown }) => label === call.label && shown === call.name);
         const input = argumentsOf(call.input);
-        const said =
+        const outcome =
           tool === undefined
             ? { text: "The tool is not available any more.", isError: true }
             : await callMcp(tool, input, { ...by, isUnseen: true });
-        result.content.push({ type: "text", text: saidText(said) });
+        result.content.push({ type: "text", text: saidText(outcome) });
         const where = { choice: 0, id: `approved_${index}` };
         const { callId, name, label: server, approvalId } = call;
         return [
           { type: "server-tool-start", ...where, callId, kind: "mcp", name, server, approvalId },
           { type: "server-tool-end", ...where, input },
-          { type: "server-tool-result", ...where, output: { type: "content", ...said } },
+          { type: "server-tool-result", ...where, output: { type: "content", ...outcome } },
         ];
       }),
     );
