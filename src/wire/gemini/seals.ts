@@ -33,12 +33,12 @@ export function fromSignature(signature: string): Carried | undefined {
 export function openContents(body: Fields, reader: SealReader): OpenedSeals {
   const edits: JsonEdit[] = [];
   let removed = false;
-  for (const [content, at] of placed(body["contents"], ["contents"])) {
-    if (!isRecord(content)) continue;
-    for (const [part, where] of placed(content["parts"], [...at, "parts"])) {
+  eachOf(body["contents"], (content, at) => {
+    if (!isRecord(content)) return;
+    eachOf(content["parts"], (part, where) => {
       const signature = isRecord(part) ? part["thoughtSignature"] : undefined;
-      if (typeof signature !== "string") continue;
-      const path = [...where, "thoughtSignature"];
+      if (typeof signature !== "string") return;
+      const path: Path = ["contents", ...at, "parts", ...where, "thoughtSignature"];
       const carried = fromSignature(signature);
       const value = carried === undefined ? signature : carried.signature;
       const seal = carried ?? { origin: GEMINI_ORIGIN };
@@ -46,14 +46,17 @@ export function openContents(body: Fields, reader: SealReader): OpenedSeals {
         edits.push({ path });
         removed = true;
       } else if (value !== signature) edits.push({ path, value });
-    }
-  }
+    });
+  });
   return { edits, removed };
 }
 
 type Path = JsonEdit["path"];
 
-/** The elements of a list, or the value that stands in place of a list, each with its path. */
-function placed(value: unknown, path: Path): (readonly [value: unknown, path: Path])[] {
-  return Array.isArray(value) ? value.map((one: unknown, i) => [one, [...path, i]] as const) : [[value, path]];
+const ALONE: Path = [];
+
+/** Calls `take` for the elements of a list, or for the value that stands in place of a list, each with its place. */
+function eachOf(value: unknown, take: (value: unknown, at: Path) => void): void {
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) take(value[i], [i]);
+  else take(value, ALONE);
 }

@@ -39,13 +39,30 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   reasoning_effort: ["thinkingConfig"],
 };
 
+/** Members that are not in the body, or have another name there. */
+const OUTSIDE: ReadonlySet<string> = new Set([
+  "model",
+  "stream",
+  "thread_id",
+  "conversation_id",
+  "max_tokens",
+  "thinking",
+]);
+
 function losslessRequest(text: string, chat: ChatRequest, ctx: RequestContext, members: Members): UpstreamRequest {
-  const body = ctx.body ?? parseRecord(text) ?? {};
   const dropped: string[] = [];
-  const { max_tokens: limit, thinking, ...others } = members;
-  const edits: Record<string, unknown> = { ...others, ...config(body, { ctx, chat, limit, thinking }, dropped) };
   // These are in the address, or for the gateway.
-  for (const name of ["model", "stream", "thread_id", "conversation_id"]) edits[name] = undefined;
+  const edits: Record<string, unknown> = {
+    ...{ model: undefined, stream: undefined, thread_id: undefined, conversation_id: undefined },
+  };
+  for (const name in members) if (!OUTSIDE.has(name)) edits[name] = members[name];
+  const { max_tokens: limit, thinking } = members;
+  const refused = refusedFor(ctx, chat.reasoning);
+  if (limit !== undefined || refused.length > 0) {
+    const body = ctx.body ?? parseRecord(text) ?? {};
+    const changed = config(asRecord(body["generationConfig"]), { refused, limit, thinking }, dropped);
+    if (changed !== undefined) edits["generationConfig"] = changed;
+  }
   return { path: geminiPath(ctx), headers: {}, body: spliceMembers(text, edits), dropped };
 }
 
@@ -77,25 +94,23 @@ export function geminiCount(text: string, _chat: ChatRequest, ctx: RequestContex
 }
 
 interface Given {
-  readonly ctx: RequestContext;
-  readonly chat: ChatRequest;
+  /** The parameters that the provider refuses. */
+  readonly refused: readonly string[];
   /** The model's own limit of output tokens, if the client's is above it, and the reasoning within it. */
   readonly limit: unknown;
   readonly thinking: unknown;
 }
 
-/** The settings, if they must change. */
-function config(body: Loose, { ctx, chat, limit, thinking }: Given, dropped: string[]): Members {
-  const refused = refusedFor(ctx, chat.reasoning).flatMap((name) => entryOf(PLACES, name) ?? []);
-  const given = asRecord(body["generationConfig"]);
-  const gone = refused.filter((name) => given[name] != null);
-  if (gone.length === 0 && limit === undefined) return {};
+/** The settings as they must change; undefined if they must not. */
+function config(given: Loose, { refused, limit, thinking }: Given, dropped: string[]): Members | undefined {
+  const gone = refused.flatMap((name) => entryOf(PLACES, name) ?? []).filter((name) => given[name] != null);
+  if (gone.length === 0 && limit === undefined) return undefined;
   const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !gone.includes(name)));
   dropped.push(...new Set(gone.map((name) => `generationConfig.${name}`)));
   if (limit !== undefined && !gone.includes("maxOutputTokens")) kept["maxOutputTokens"] = limit;
   const budget = asRecord(thinking)["budget_tokens"];
   if (budget !== undefined) kept["thinkingConfig"] = { ...asRecord(kept["thinkingConfig"]), thinkingBudget: budget };
-  return { generationConfig: kept };
+  return kept;
 }
 
 function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossless["result"]> {
@@ -104,7 +119,8 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   if (body === undefined || events.some(({ type }) => type === "error")) return { text, events };
   const reported = events.findLast((event) => event.type === "finish")?.usage;
   const usage = identity.settle(reported, writtenOutput(events));
-  for (const candidate of asList(body["candidates"]).map(asRecord)) {
+  const candidates = text.includes("thoughtSignature") ? asList(body["candidates"]) : [];
+  for (const candidate of candidates.map(asRecord)) {
     for (const part of asList(asRecord(candidate["content"])["parts"]).map(asRecord)) {
       const signature = asText(part["thoughtSignature"]);
       if (signature !== undefined) identity.sealed?.(signature);

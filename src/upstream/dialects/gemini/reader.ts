@@ -5,14 +5,16 @@ import { prefixedId } from "../../../base/ids.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
-import type { ChatEvent, FinishReason, ImageEvent, Usage } from "../../../chat/event.ts";
+import type { ChatEvent, FinishReason, ImageEvent } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
-import { reportedUsage, ToldUsage, tokenSum } from "../../../chat/usage.ts";
+import { ToldUsage } from "../../../chat/usage.ts";
 import { GEMINI_ENDS } from "../../../vendors/google.ts";
 import type { EventReader } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
 import { GEMINI } from "./contents.ts";
+import { plainGeminiEvents } from "./plain-answer.ts";
+import { geminiUsage } from "./usage.ts";
 
 /** The state of one candidate. */
 interface Candidate {
@@ -224,38 +226,13 @@ export function geminiEvents(body: unknown): ChatEvent[] {
   if (answer["candidates"] === undefined && answer["promptFeedback"] === undefined && answer["error"] === undefined) {
     return [{ type: "error", code: "provider_unavailable", message: "The provider's answer has no candidates." }];
   }
+  const plain = answer === body ? plainGeminiEvents(answer) : undefined;
+  if (plain !== undefined) return plain;
   const reader = new GeminiReader();
   const out: ChatEvent[] = [];
   reader.take(body, out);
   reader.end(out);
   return out;
-}
-
-/** The searches on which the candidates of a chunk are grounded. */
-function searchesIn(candidates: unknown): number {
-  let count = 0;
-  for (const candidate of asList(candidates))
-    count += asList(asRecord(asRecord(candidate)["groundingMetadata"])["webSearchQueries"]).length;
-  return count;
-}
-
-/**
- * Reads Gemini's usage. It counts thoughts apart from the answer; in the neutral form, the output includes both. `candidates`: those of
- * the same chunk, which list searches.
- */
-export function geminiUsage(raw: Loose, candidates?: unknown): Usage | undefined {
-  const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount, totalTokenCount } = raw;
-  const input = tokenSum(promptTokenCount, toolUsePromptTokenCount);
-  // A total that excludes the thoughts says that there were none, or that the candidates include them.
-  const isInside = totalTokenCount !== undefined && totalTokenCount === tokenSum(input, candidatesTokenCount);
-  return reportedUsage({
-    input,
-    output: isInside ? candidatesTokenCount : tokenSum(candidatesTokenCount, thoughtsTokenCount),
-    cached: raw["cachedContentTokenCount"],
-    reasoning: thoughtsTokenCount,
-    searches: searchesIn(candidates),
-    service: raw["serviceTier"] ?? raw["trafficType"],
-  });
 }
 
 /** Finish reasons that are failures, since the model's text is withheld or cannot be used. */

@@ -12,8 +12,9 @@ import { isPicture, type OutputText } from "../../output-text.ts";
 import { RelayedUsage } from "../../relayed-usage.ts";
 import { asCount, asList, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { unescaped } from "../relay-frames.ts";
-import { failedGeminiEnd, geminiError, geminiUsage } from "./reader.ts";
+import { failedGeminiEnd, geminiError } from "./reader.ts";
 import { shownGeminiUsage } from "./shown.ts";
+import { geminiUsage } from "./usage.ts";
 
 /** A frame with one text, without that text and the object of the usage. */
 interface Template {
@@ -40,8 +41,10 @@ export class GeminiRelay implements FrameRelay {
   readonly #candidates = new Map<number, boolean>();
   readonly #names: { modelVersion: string; responseId: string };
   #template: Template | undefined;
-  /** The usage of the last frame that was not parsed. Only the last one counts. */
-  #unread: string | undefined;
+  /** Where the usage of the last frame stands that was not parsed. Only the last one counts. */
+  #unreadIn = "";
+  #unreadFrom = 0;
+  #unreadTo = 0;
   #isBlocked = false;
   #finished = false;
   #committed = false;
@@ -115,7 +118,9 @@ export class GeminiRelay implements FrameRelay {
     } else {
       usage.lastIndex = usageFrom;
       if (!usage.test(block) || usage.lastIndex !== usageTo) return undefined;
-      this.#unread = block.slice(usageFrom, usageTo);
+      this.#unreadIn = block;
+      this.#unreadFrom = usageFrom;
+      this.#unreadTo = usageTo;
     }
     this.#output.add(unescaped(block.slice(textFrom, textTo)));
     return block.slice(at, usageTo) + template.ourSuffix;
@@ -123,10 +128,9 @@ export class GeminiRelay implements FrameRelay {
 
   /** Reads the usage of the last frame that was not parsed. It includes all output so far. */
   #readUsage(): void {
-    const text = this.#unread;
-    if (text === undefined) return;
-    this.#unread = undefined;
-    const raw = parseRecord(text) ?? {};
+    if (this.#unreadIn === "") return;
+    const raw = parseRecord(this.#unreadIn.slice(this.#unreadFrom, this.#unreadTo)) ?? {};
+    this.#unreadIn = "";
     this.#usage.tell(geminiUsage(raw), raw);
     this.#usage.frameEnded();
   }

@@ -92,11 +92,15 @@ export function geminiRequest(original: ChatRequest, ctx: RequestContext): Upstr
   };
 }
 
+/** A name that needs no encoding. */
+const PLAIN_NAME = /^[\w.-]+$/;
+
 /** The path of a request, which states the model and whether the answer is streamed. */
 export function geminiPath(
   { model, stream }: Pick<RequestContext, "model" | "stream">,
   verb = stream ? "streamGenerateContent?alt=sse" : "generateContent",
 ): string {
+  if (PLAIN_NAME.test(model)) return `/models/${model}:${verb}`;
   const name = model.includes("/") ? model : `models/${model}`;
   return `/${name.split("/").map(encodeURIComponent).join("/")}:${verb}`;
 }
