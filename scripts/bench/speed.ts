@@ -45,6 +45,7 @@ interface Measure {
 }
 
 const messages = [{ role: "user", content: "Say something." }];
+const contents = [{ role: "user", parts: [{ text: "Say something." }] }];
 const CHAT = { path: "/v1/chat/completions", body: JSON.stringify({ model: "solo", messages }) };
 const STREAM = { path: CHAT.path, body: JSON.stringify({ model: "solo", messages, stream: true }) };
 const MEASURES: readonly Measure[] = [
@@ -58,14 +59,36 @@ const MEASURES: readonly Measure[] = [
     parts: CHUNKS,
     plain: STREAM,
   },
+  {
+    name: "request of Gemini's clients",
+    path: "/v1beta/models/gemini:generateContent",
+    body: JSON.stringify({ contents }),
+    requests: REQUESTS,
+    parts: 1,
+    plain: CHAT,
+  },
+  {
+    name: "chunk for Gemini's clients",
+    path: "/v1beta/models/gemini:streamGenerateContent?alt=sse",
+    body: JSON.stringify({ contents }),
+    requests: STREAMS,
+    parts: CHUNKS,
+    plain: STREAM,
+  },
 ];
 
 const upstream = await startScript("speed/upstream.ts");
 const upstreamUrl = `http://127.0.0.1:${upstream.port}/v1`;
 const bare = await startScript("speed/passthrough.ts", `${upstreamUrl}/chat/completions`);
 const home = await makeHome({
-  providers: { one: { kind: "openai", base_url: upstreamUrl, discover: false } },
-  models: [{ id: "solo", routes: [{ provider: "one", model: "m" }] }],
+  providers: {
+    one: { kind: "openai", base_url: upstreamUrl, discover: false },
+    other: { kind: "gemini", base_url: upstreamUrl, api_key: "k", discover: false },
+  },
+  models: [
+    { id: "solo", routes: [{ provider: "one", model: "m" }] },
+    { id: "gemini", routes: [{ provider: "other", model: "m" }] },
+  ],
 });
 const gateway = await startGateway(home, values.binary);
 const ours: Target = { name: "sallyport", pid: gateway.pid, url: gateway.url, key: home.key };
