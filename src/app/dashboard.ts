@@ -21,7 +21,6 @@ import type { Fleet } from "../gateway/providers.ts";
 import { LateRoutes } from "../http/join-routes.ts";
 import { checkSubsystems } from "../status/health.ts";
 import { untrustedProxy } from "../status/untrusted-proxy.ts";
-import { AUDIT_KEPT_MS } from "../store/access/audit.ts";
 import { filesBeside } from "../store/engine/files-beside.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Upkeep } from "../store/engine/upkeep.ts";
@@ -195,15 +194,16 @@ type OperatorsParts = Pick<
 >;
 
 /** The retention periods. */
-function retentionOf({ usage, responses, compaction, web, auth }: Config): RetentionRow[] {
+function retentionOf({ usage, log, responses, compaction, web, auth }: Config): RetentionRow[] {
   return [
     { what: "Requests, one row each (totals by day stay)", kept_ms: usage.rollupAfterMs, key: "usage.rollup_after" },
+    ...(usage.retentionMs === 0 ? [] : [{ what: "Totals by day", kept_ms: usage.retentionMs, key: "usage.retention" }]),
     { what: "Usage by the hour", kept_ms: HOURLY_KEPT_MS, key: null },
     { what: "Latency percentiles", kept_ms: LATENCY_KEPT_MS, key: null },
     { what: "Stored responses", kept_ms: responses.retentionMs, key: "responses.retention" },
     { what: "Threads", kept_ms: compaction.retentionMs, key: "compaction.retention" },
     { what: "Finished jobs and their pages", kept_ms: web.jobTtlMs, key: "web.job_ttl" },
     { what: "Sessions after their last use", kept_ms: auth.refreshTokenTtlMs, key: "auth.refresh_token_ttl" },
-    { what: "Audit log", kept_ms: AUDIT_KEPT_MS, key: null },
+    { what: "Audit log", kept_ms: log.auditRetentionMs, key: "log.audit_retention" },
   ];
 }

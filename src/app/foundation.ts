@@ -150,7 +150,10 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   const upkeep = add(
     "upkeep",
     new Upkeep(store, {
-      sweeps: storeSweeps(store, () => config().usage.rollupAfterMs),
+      sweeps: storeSweeps(store, () => {
+        const { usage, log } = config();
+        return { rowsMs: usage.rollupAfterMs, sumsMs: usage.retentionMs, auditMs: log.auditRetentionMs };
+      }),
       onError: (error) => log.error("upkeep failed", { error }),
     }),
   );

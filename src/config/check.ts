@@ -18,10 +18,17 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkPrices(config, report);
   checkWriters(config, report);
   checkNodes(config, report);
+  checkRetention(config, report);
   checkCertificate(config.server.tls, report);
   for (const [name, server] of config.mcp.servers) checkServer(name, server, report);
   if (config.guardrails.length > 0) checksOfGuardrails()(config, report);
   return problems;
+}
+
+/** Sums are made when a request ends, and a row without its sum would be counted nowhere. */
+function checkRetention({ usage: { retentionMs, rollupAfterMs } }: ReadConfig, report: Report): void {
+  if (retentionMs !== 0 && retentionMs < rollupAfterMs)
+    report("usage.retention", "must be 0s or at least usage.rollup_after");
 }
 
 /** An MCP server is reached in one way, and two underscores end its name in the names of its tools. */

@@ -122,12 +122,18 @@ export const LogSection = section("What is logged, and where to.", {
     "File that logs are added to; empty: stderr. SIGHUP opens it anew, after a program has moved it away (logrotate).",
     "",
   ),
+  audit_retention: age("Entries of the audit log older than this are deleted.", "365d", 86_400_000),
   prompts: flag("Logs prompts and answers too. They contain what users write: leave it off.", false),
 });
 
 /** `usage` */
 export const UsageSection = section("Records of usage.", {
   rollup_after: age("Rows of single requests older than this are deleted; their daily sums are kept.", "30d"),
+  retention: age(
+    "Daily sums older than this are deleted, and totals no longer count them; at least rollup_after. 0s: they are kept.",
+    "0s",
+    0,
+  ),
   flush: duration("How often rows are written; a killed process loses at most what was not written yet.", "250ms"),
 });
 

@@ -19,8 +19,18 @@ export const HOURLY_KEPT_MS = 15 * 86_400_000;
 /** Percentiles of a year, and of the one before it for some days. */
 export const LATENCY_KEPT_MS = 400 * 86_400_000;
 
-/** The sweeps of every table. `rollupAfterMs`: how long a request keeps its own row (config `usage.rollup_after`). */
-export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] {
+/** How long rows are kept for which the configuration says it. */
+export interface Retention {
+  /** A request's own row: `usage.rollup_after`. */
+  readonly rowsMs: number;
+  /** Daily sums: `usage.retention`; 0: without end. */
+  readonly sumsMs: number;
+  /** `log.audit_retention` */
+  readonly auditMs: number;
+}
+
+/** The sweeps of every table. */
+export function storeSweeps(store: Store, kept: () => Retention): Sweep[] {
   const usage = usageStore(store);
   const jobs = jobStore(store);
   const responses = responseStore(store);
@@ -31,15 +41,19 @@ export function storeSweeps(store: Store, rollupAfterMs: () => number): Sweep[] 
   const keyDebug = keyDebugStore(store);
   const cached = cachedAnswerStore(store);
   return [
-    () => usage.deleteRowsBefore(store.clock.now() - rollupAfterMs()),
+    () => usage.deleteRowsBefore(store.clock.now() - kept().rowsMs),
     () => usage.deleteHourlyBefore(hourOf(store.clock.now() - HOURLY_KEPT_MS)),
     () => usage.deleteLatencyBefore(dayOf(store.clock.now() - LATENCY_KEPT_MS)),
+    async () => {
+      const { sumsMs } = kept();
+      return sumsMs === 0 ? 0 : usage.deleteDailyBefore(dayOf(store.clock.now() - sumsMs));
+    },
     () => jobs.deleteExpiredJobs(),
     () => responses.deleteExpiredResponses(),
     () => threads.deleteExpiredThreads(),
     () => sessions.deleteExpiredSessions(),
     () => codes.deleteExpiredCodes(),
-    () => audit.deleteOldAudit(),
+    () => audit.deleteOldAudit(kept().auditMs),
     () => keyDebug.deleteEndedDebug(),
     () => cached.deleteExpiredCached(),
     expiredValuesSweep(store),

@@ -57,6 +57,7 @@ describe("each rule says what was expected", () => {
       "server: {request_timeout: 25d}",
       'server.request_timeout: expected a duration of at most 2147483647ms, got "25d"',
     ],
+    ["usage: {retention: 29d}", "usage.retention: must be 0s or at least usage.rollup_after"],
     ["health: {interval: 10ms}", 'health.interval: expected a duration of at least 1000ms, got "10ms"'],
     ["server: {max_body: 20}", "server.max_body: expected a size such as 20MiB, got 20"],
     ["server: {max_body: 20M}", 'server.max_body: expected a size such as 64KiB or 20MiB, got "20M"'],

@@ -120,7 +120,8 @@ test("every table with an end is swept, and nothing before its end", async () =>
         (store.sqlite.query(`SELECT count(*) AS n FROM ${name}`).get() as { n: number }).n,
       ]),
     );
-  const upkeep = new Upkeep(store, { sweeps: storeSweeps(store, () => 1000) });
+  const kept = { rowsMs: 1000, sumsMs: 0, auditMs: 365 * 86_400_000 };
+  const upkeep = new Upkeep(store, { sweeps: storeSweeps(store, () => kept) });
   const before = counts();
   expect(Object.values(before)).not.toContain(0);
   await upkeep.run();
@@ -128,4 +129,11 @@ test("every table with an end is swept, and nothing before its end", async () =>
   clock.advance(366 * 86_400_000);
   await upkeep.run();
   expect(new Set(Object.values(counts()))).toEqual(new Set([0]));
+
+  // Sums of days stay until there is a time for them.
+  const days = () => (store.sqlite.query("SELECT count(*) AS n FROM usage_daily").get() as { n: number }).n;
+  expect(days()).toBeGreaterThan(0);
+  kept.sumsMs = 365 * 86_400_000;
+  await upkeep.run();
+  expect(days()).toBe(0);
 });

@@ -19,8 +19,6 @@ export interface AuditEntry {
 /** Verbs over the audit log. */
 export type AuditStore = ReturnType<typeof auditStore>;
 
-/** How long an entry is kept. */
-export const AUDIT_KEPT_MS = 365 * 86_400_000;
 const DELETE_BATCH = 500;
 const PAGE_MAX = 200;
 const USER_AGENT_CHARS = 300;
@@ -72,9 +70,9 @@ export function auditStore(store: Store) {
         .limit(Math.min(limit, PAGE_MAX))
         .all();
     },
-    /** Deletes some of the entries that are older than a year; returns how many, 0 when nothing is left. */
-    async deleteOldAudit(): Promise<number> {
-      return (await deleteOld.run([clock.now() - AUDIT_KEPT_MS, DELETE_BATCH])).changes;
+    /** Deletes some of the entries that are older than that; returns how many, 0 when nothing is left. */
+    async deleteOldAudit(keptMs: number): Promise<number> {
+      return (await deleteOld.run([clock.now() - keptMs, DELETE_BATCH])).changes;
     },
   };
 }

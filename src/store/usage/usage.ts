@@ -216,6 +216,7 @@ function deletingUsage({ db, statement, clock }: Store) {
     statement(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT ?)`);
   const latencyKey = "unit, start, account_id, key_id, model, status_class, bucket";
   const deleteHourly = deleteSome("usage_hourly", "hour, account_id, key_id, model", "hour < ?");
+  const deleteDaily = deleteSome("usage_daily", "day, account_id, key_id, model", "day < ?");
   const deleteLatencyHours = deleteSome("usage_latency", latencyKey, "unit = 'hour' AND start < ?");
   const deleteLatencyDays = deleteSome("usage_latency", latencyKey, "unit = 'day' AND start < ?");
   // Rows are inserted as their requests end, so the oldest have the smallest ids. A row of a time to come, from before a clock was
@@ -228,6 +229,11 @@ function deletingUsage({ db, statement, clock }: Store) {
     /** Deletes up to `limit` hourly sums and as many histograms before that hour; returns how many rows. */
     async deleteHourlyBefore(hour: number, limit = DELETE_BATCH): Promise<number> {
       return (await deleteHourly.run([hour, limit])).changes + (await deleteLatencyHours.run([hour, limit])).changes;
+    },
+
+    /** Deletes up to `limit` daily sums before that day; returns how many. */
+    async deleteDailyBefore(day: number, limit = DELETE_BATCH): Promise<number> {
+      return (await deleteDaily.run([day, limit])).changes;
     },
 
     /** Deletes up to `limit` daily histograms before that day; returns how many rows. */

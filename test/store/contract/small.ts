@@ -72,12 +72,12 @@ const audit: Contract<"audit"> = {
     },
   },
   deleteOldAudit: {
-    "time: after a year": async ({ verbs, account, clock }) => {
+    "time: after the time that it is kept": async ({ verbs, account, clock }) => {
       await verbs.audit.addAudit(entry(await account(), "e"));
       clock.advance(YEAR_MS);
-      expect(await verbs.audit.deleteOldAudit()).toBe(0);
+      expect(await verbs.audit.deleteOldAudit(YEAR_MS)).toBe(0);
       clock.advance(1);
-      expect(await verbs.audit.deleteOldAudit()).toBe(1);
+      expect(await verbs.audit.deleteOldAudit(YEAR_MS)).toBe(1);
     },
   },
 };

@@ -233,6 +233,15 @@ const usage: Contract<"usage"> = {
       expect(await verbs.usage.sumsBySlot({ unit: "hour", from: 0, to: 9 }, "model", accountId)).toHaveLength(1);
     },
   },
+  deleteDailyBefore: {
+    "time: what is older than that day, in steps till nothing is left": async ({ verbs, account }) => {
+      const accountId = await account();
+      const old = ["a", "b", "c"].map((model) => ({ accountId, model, createdAtMs: DAY_MS - 1 }));
+      await write(verbs, [...old, { accountId, createdAtMs: DAY_MS }]);
+      for (const count of [2, 1, 0]) expect(await verbs.usage.deleteDailyBefore(1, 2)).toBe(count);
+      expect([await verbs.usage.sumsOfDay(0), (await verbs.usage.sumsOfDay(1)).length]).toEqual([[], 1]);
+    },
+  },
   deleteLatencyBefore: {
     "time: what is older than that day, in steps; sums stay": async ({ verbs, account }) => {
       const accountId = await account();
