@@ -74,7 +74,7 @@ export const ServerSection = section("How the gateway listens and answers.", {
     { minimum: 1000, maximum: 100_000_000 },
   ),
   body_budget: size(
-    "Limit for the total size of all request bodies in memory, from before they are read until they are answered. Further requests wait up to 30 s, then get 503. One account may use at most two thirds. The memory used is about four times as much. As much is divided between the open WebSockets for messages that have not fully arrived: while many are open, the longest message of each is shorter, and a longer one closes its connection with 1009.",
+    "Limit for the total size of all request bodies in memory, from before they are read until they are answered. Further requests wait up to 30 s, then get 503. One account may use at most two thirds. The memory used is about three times as much. As much is divided between the open WebSockets for messages that have not fully arrived: while many are open, the longest message of each is shorter, and a longer one closes its connection with 1009.",
     "128MiB",
     { least: 1024 ** 2, most: 1024 * GIB },
   ),

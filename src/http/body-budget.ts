@@ -3,6 +3,7 @@
 // most two thirds.
 
 import { ApiError } from "../base/errors.ts";
+import { longStep } from "../base/long-steps.ts";
 
 /** The bytes reserved for one request, from before its body is read until it is answered. */
 export interface BodyHold {
@@ -10,6 +11,20 @@ export interface BodyHold {
   shrinkTo(bytes: number): void;
   /** Releases all bytes. Calling it again has no effect. */
   release(): void;
+}
+
+/** How much longer than the last collection nothing is collected. */
+const REST_FACTOR = 10;
+let restsUntilMs = 0;
+
+/** Frees the texts of large bodies. The larger the heap, the longer it takes, and the less often it is done. */
+function collectGarbage(): void {
+  const startMs = performance.now();
+  if (startMs < restsUntilMs) return;
+  // Only a whole collection gives memory back to the system.
+  Bun.gc(true);
+  const endMs = performance.now();
+  restsUntilMs = endMs + REST_FACTOR * (endMs - startMs);
 }
 
 /** The budget for all bodies. */
@@ -70,12 +85,12 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
       one.admit(held(one.holder, one.bytes));
     }
   };
-  /** The garbage collector does not know how much memory a few large texts take, and would run too late. */
+  /** The garbage collector lets the heap grow to several times what is in use, and frees texts late. */
   const collect = (bytes: number) => {
     garbageBytes += bytes;
     if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
     garbageBytes = 0;
-    Bun.gc(false);
+    void longStep().then(collectGarbage);
   };
   const held = (holder: string, bytes: number): BodyHold => {
     let left = bytes;

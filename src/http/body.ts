@@ -126,6 +126,9 @@ export async function readJsonValue(
     const look = await lookOver(utf8, boundsOf(limits), turn);
     refuse(look.excess, limits);
     await longStep();
+    const exchange = maybeExchangeOf(request);
+    // The copy of the messages needs the bytes for longer.
+    if (exchange?.wire === undefined) exchange?.atEnd(() => giveBack(utf8));
     const parsed = await parseLongJson(utf8, look, turn).catch(() => refuseJson(decoder.decode(utf8)));
     await longStep();
     return parsed;
