@@ -216,6 +216,8 @@ export interface ChatRequest {
   store?: boolean;
   serviceTier?: string;
   verbosity?: string;
+  /** The kinds of output: `text`, `image`, `audio`. */
+  modalities?: string[];
   /** `thread_id` or `conversation_id`: compaction may apply. */
   threadId?: string;
   /** Top-level members without a neutral form, verbatim, in the client's protocol. */

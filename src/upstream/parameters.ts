@@ -5,6 +5,7 @@
 
 import { type Parameter, parameterName, reasoningName } from "../chat/parameters.ts";
 import type { ChatRequest, ReasoningOptions } from "../chat/request.ts";
+import { isTextOnly } from "./output-kinds.ts";
 
 /** Members of the body that is written. A member that is undefined is left out. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -141,6 +142,8 @@ function asks(parameter: Parameter, chat: ChatRequest): boolean {
       return (chat.n ?? 1) > 1;
     case "parallelToolCalls":
       return chat.parallelToolCalls === false && chat.tools.length > 0;
+    case "modalities":
+      return !isTextOnly(chat.modalities ?? []);
     // The protocols have no value without effect for these.
     case "seed":
     case "topK":

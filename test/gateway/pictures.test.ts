@@ -11,10 +11,11 @@ const DATA = "iVBORw0KGgo=";
 const URL_TEXT = `data:image/png;base64,${DATA}`;
 const usage = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
 
-/** What an upstream of each protocol answers with. */
-const UPSTREAMS: Readonly<Record<string, { kind: string; answer(received: Received): Response }>> = {
+/** What an upstream of each protocol answers with, and how it is asked for pictures. */
+const UPSTREAMS: Readonly<Record<string, { kind: string; asked: Json; answer(received: Received): Response }>> = {
   chat: {
     kind: "openai",
+    asked: { modalities: ["text", "image"] },
     answer({ json }) {
       const message = {
         role: "assistant",
@@ -35,6 +36,7 @@ const UPSTREAMS: Readonly<Record<string, { kind: string; answer(received: Receiv
   },
   gemini: {
     kind: "gemini",
+    asked: { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } },
     answer({ path }) {
       const parts = [{ text: "Here." }, { inlineData: { mimeType: "image/png", data: DATA } }];
       const body = {
@@ -46,6 +48,7 @@ const UPSTREAMS: Readonly<Record<string, { kind: string; answer(received: Receiv
   },
   responses: {
     kind: "openai-responses",
+    asked: { tools: [{ type: "image_generation" }] },
     answer({ json }) {
       const text = { type: "output_text", text: "Here.", annotations: [], logprobs: [] };
       const output = [
@@ -77,10 +80,21 @@ const UPSTREAMS: Readonly<Record<string, { kind: string; answer(received: Receiv
 
 /** How a client of each format asks, where it finds the picture, and how it sends the answer back. */
 const CLIENTS: Readonly<
-  Record<string, { path(model: string, stream: boolean): string; body: Json; again(answer: Json): Json; picture: Json }>
+  Record<
+    string,
+    {
+      path(model: string, stream: boolean): string;
+      body: Json;
+      /** How it asks for pictures, if its format can. */
+      wish?: Json;
+      again(answer: Json): Json;
+      picture: Json;
+    }
+  >
 > = {
   chat: {
     path: () => "/v1/chat/completions",
+    wish: { modalities: ["text", "image"] },
     body: { messages: [{ role: "user", content: "Draw." }] },
     again: ({ choices }) => ({
       messages: [
@@ -116,6 +130,7 @@ const CLIENTS: Readonly<
   gemini: {
     path: (model, stream) => `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     body: { contents: [{ role: "user", parts: [{ text: "Draw." }] }] },
+    wish: { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } },
     again: ({ candidates }) => ({
       contents: [
         { role: "user", parts: [{ text: "Draw." }] },
@@ -177,17 +192,21 @@ for (const { name, server } of servers) {
         expect([response.status, text.slice(0, 300)]).toEqual([200, expect.any(String)]);
         return text;
       };
-      const whole = JSON.parse(await ask(client.body, false)) as Json;
+      const wish = client.wish ?? {};
+      const whole = JSON.parse(await ask({ ...client.body, ...wish }, false)) as Json;
       const holds = (value: unknown) =>
         objectsIn(value).some((one) => Bun.deepMatch(client.picture as never, one as never));
       expect(holds(whole)).toBe(true);
-      const events = (await ask(client.body, true))
+      const { asked } = UPSTREAMS[name] as (typeof UPSTREAMS)[string];
+      if (client.wish !== undefined) expect(server.received.at(-1)?.json).toMatchObject(asked);
+      const events = (await ask({ ...client.body, ...wish }, true))
         .split("\n")
         .map((line) => line.replace(/^data: /, ""))
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line) as Json);
       expect(holds(events)).toBe(true);
-      await ask(client.again(whole), false);
+      if (client.wish !== undefined) expect(server.received.at(-1)?.json).toMatchObject(asked);
+      await ask({ ...client.again(whole), ...wish }, false);
       const sent = JSON.stringify(server.received.at(-1)?.json);
       expect([sent.split(DATA).length - 1, sent.includes("Here."), sent.includes("Larger.")]).toEqual([1, true, true]);
     });

@@ -195,7 +195,7 @@ describe("parameters", () => {
     const names = ["seed", "presence_penalty", "logit_bias", "logprobs", "prediction", "metadata"];
     expect([...sent.dropped].sort()).toEqual(names.sort());
     for (const [param, part] of [
-      ["modalities", { extra: { modalities: ["text", "audio"] } }],
+      ["modalities", { modalities: ["text", "audio"] as string[] }],
       ["messages", { messages: [user({ type: "audio", data: "", format: "wav" })] }],
     ] as const) {
       let thrown: unknown;

@@ -307,7 +307,7 @@ describe("parameters", () => {
   });
 
   test.each([
-    ["modalities", { extra: { modalities: ["audio"] } }],
+    ["modalities", { modalities: ["audio"] }],
     ["messages", { messages: [user({ type: "image", source: { kind: "file", fileId: "other-1" } })] }],
   ] as const)("%s is refused by name", (param, part) => {
     let thrown: unknown;

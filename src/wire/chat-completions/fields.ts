@@ -14,7 +14,7 @@ import {
   threadFields,
   USAGE_MEMBER,
 } from "../shared-fields.ts";
-import { aBoolean, aNumber, anInteger, anObject, aString, aText, type ValueRule } from "../values.ts";
+import { aBoolean, aNumber, anInteger, anObject, aString, aText, strings, type ValueRule } from "../values.ts";
 import { MODELS_MAX, NAMES_MAX } from "./routing-options.ts";
 
 const anyNumber = aNumber();
@@ -128,6 +128,7 @@ export const CHAT_FIELDS = formatFields({
     seed: field("seed", anyNumber, "A seed for repeatable sampling, if the upstream supports it."),
     parallelToolCalls: field("parallel_tool_calls", aBoolean, "Whether the model may make several calls in one turn."),
     verbosity: field("verbosity", aString, "How detailed the answer is: `low`, `medium` or `high`."),
+    modalities: field("modalities", strings, "The kinds of output: `text`, `image` for models that draw, `audio`."),
     threadId: firstOf(...threadFields(aText)),
     store: field("store", aBoolean, "Passed on to the provider. It does not affect compaction."),
     metadata: field("metadata", anObject, "Passed on."),
@@ -158,7 +159,6 @@ export const CHAT_FIELDS = formatFields({
         },
       },
     },
-    modalities: "Kinds of output.",
     audio: "The voice and format of spoken output.",
     prediction: "Text that the answer will mostly repeat.",
     moderation: "Settings for the moderation of the request.",

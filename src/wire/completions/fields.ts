@@ -72,6 +72,7 @@ export const COMPLETIONS_FIELDS = formatFields({
     store: false,
     serviceTier: false,
     verbosity: false,
+    modalities: false,
   },
   reasoning: { effort: false, budgetTokens: false, enabled: false, summary: false },
   foreign: {

@@ -3,7 +3,7 @@
 import { expectBoolean, expectFields, expectInteger, expectString, type Fields, maybe } from "../check.ts";
 import { field, formatFields } from "../fields.ts";
 import { MODEL_MEMBER, STREAM_MEMBER, THREAD_FIELDS, USAGE_MEMBER } from "../shared-fields.ts";
-import { aBoolean, aNumber, anInteger, anObject, aString, strings } from "../values.ts";
+import { aBoolean, aNumber, anInteger, anObject, aString, strings, type ValueRule } from "../values.ts";
 
 const CONFIG = "generationConfig";
 
@@ -12,6 +12,12 @@ function thinking(body: Fields): Fields | undefined {
   const config = maybe(body, CONFIG, expectFields);
   return config && maybe(config, "thinkingConfig", expectFields, CONFIG);
 }
+
+/** The words of the protocol are those of the other ones in capital letters. */
+const inSmallLetters: ValueRule<string[]> = {
+  check: (value, path) => strings.check(value, path)?.map((word) => word.toLowerCase()),
+  schema: strings.schema,
+};
 
 const THINKING_PATH = `${CONFIG}.thinkingConfig`;
 const expectBudget = expectInteger(-1);
@@ -109,6 +115,11 @@ export const GEMINI_FIELDS = formatFields({
     store: false,
     serviceTier: false,
     verbosity: false,
+    modalities: field(
+      `${CONFIG}.responseModalities`,
+      inSmallLetters,
+      "The kinds of output: `TEXT`, and `IMAGE` for models that draw.",
+    ),
   },
   reasoning: {
     effort(body: Fields) {

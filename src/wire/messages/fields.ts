@@ -129,6 +129,7 @@ export const MESSAGES_FIELDS = formatFields({
     store: false,
     serviceTier: false,
     verbosity: false,
+    modalities: false,
   },
   foreign: {
     service_tier: "The provider's service tier.",

@@ -77,6 +77,7 @@ const SHARED = {
     store: false,
     serviceTier: false,
     verbosity: false,
+    modalities: false,
   },
   reasoning: {
     enabled(body: Fields) {

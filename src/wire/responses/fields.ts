@@ -128,6 +128,7 @@ export const RESPONSES_FIELDS = formatFields({
     topLogprobs: field("top_logprobs", alternatives, "The number of alternatives to return for each token."),
     parallelToolCalls: field("parallel_tool_calls", aBoolean, "Whether the model may make several calls in one turn."),
     verbosity: field("text.verbosity", aString, "How detailed the answer is: `low`, `medium` or `high`."),
+    modalities: false,
     store: field(
       "store",
       aBoolean,

@@ -43,6 +43,15 @@ export const CHAT: readonly Row[] = [
   row("max_tokens", { max_tokens: 50 }, "same", { max_output_tokens: 50 }, "same", config({ maxOutputTokens: 50 })),
   row("metadata", { metadata: { a: "b" } }, "same", "same", "dropped", "dropped"),
   row("modalities", { modalities: ["text", "audio"] }, "same", "refused", "refused", "refused"),
+  row("modalities", { modalities: ["text"] }, "same", "ours", "ours", "ours"),
+  row(
+    "modalities",
+    { modalities: ["image", "text"] },
+    "same",
+    { tools: [{ type: "image_generation" }] },
+    "refused",
+    config({ responseModalities: ["IMAGE", "TEXT"] }),
+  ),
   row("moderation", { moderation: { model: "m" } }, "same", "same", "dropped", "dropped"),
   row("n", { n: 2 }, "same", "dropped", "dropped", config({ candidateCount: 2 })),
   row(

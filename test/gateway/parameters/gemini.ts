@@ -146,6 +146,22 @@ export const GEMINI: readonly Row[] = [
     "ours",
     "same",
   ),
+  row(
+    "generationConfig.responseModalities",
+    config({ responseModalities: ["IMAGE"] }),
+    { modalities: ["image"] },
+    { tools: [{ type: "image_generation" }], tool_choice: { type: "image_generation" } },
+    "refused",
+    "same",
+  ),
+  row(
+    "generationConfig.responseModalities",
+    config({ responseModalities: ["AUDIO"] }),
+    "ours",
+    "refused",
+    "refused",
+    "same",
+  ),
   row("generationConfig.thinkingConfig", thinks({ thinkingBudget: 2048 }), "ours", "ours", "ours", "same"),
   ...threadRows("thread_id", "conversation_id"),
 ];

@@ -1,7 +1,6 @@
 // Writes a neutral request in Anthropic's format. Content that the protocol cannot express is dropped and named if the answer
 // does not depend on it, and refused otherwise.
 
-import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import { pairResults } from "../../../chat/pair.ts";
 import type { ChatRequest, FunctionTool, ReasoningOptions } from "../../../chat/request.ts";
@@ -12,6 +11,7 @@ import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { anthropicEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
+import { refuseKinds, TEXT_ONLY } from "../../output-kinds.ts";
 import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { fittedEffort, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema, toolSchema } from "../../schema-fit.ts";
@@ -73,6 +73,7 @@ const WRITER = parameterWriter<AnthropicWriting>({
     logitBias: false,
     store: false,
     verbosity: false,
+    modalities: () => undefined,
   },
   // See caching.ts.
   carries: new Set(["prompt_cache_options"]),
@@ -83,7 +84,7 @@ const PLACES: Places = { names: false, detail: false, cacheMarkers: "everywhere"
 export function anthropicRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const chat = inOwnFormat(flattenTools(original), ANTHROPIC, PLACES, dropped);
-  refuse(chat);
+  refuseKinds(chat, TEXT_ONLY);
   const facts = factsOf(ctx.model);
   const { system, turns } = anthropicTurns(pairResults(chat.messages), dropped, facts);
   const body: Record<string, unknown> = { model: ctx.model, max_tokens: ctx.maxOutputTokens };
@@ -130,13 +131,6 @@ export function anthropicHeaders(ctx: RequestContext): Record<string, string> {
   const beta = ctx.clientHeaders["anthropic-beta"];
   if (beta !== undefined && beta !== "") headers["anthropic-beta"] = beta;
   return headers;
-}
-
-function refuse(chat: ChatRequest): void {
-  const modalities = chat.extra["modalities"];
-  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
-    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
-  }
 }
 
 function addFormat(body: Record<string, unknown>, system: AnthropicBlock[], chat: ChatRequest, facts: Facts): void {

@@ -37,6 +37,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
   top_logprobs: ["logprobs"],
   response_format: ["responseMimeType", "responseSchema", "responseJsonSchema"],
   reasoning_effort: ["thinkingConfig"],
+  modalities: ["responseModalities"],
 };
 
 /** Members that are not in the body, or have another name there. */

@@ -2,7 +2,6 @@
 // not depend on it, and refused otherwise. Sources: ai.google.dev/api/generate-content,
 // /gemini-api/docs/{thinking,function-calling,structured-output}.
 
-import { ApiError } from "../../../base/errors.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import { pairResults } from "../../../chat/pair.ts";
 import type { ChatRequest, FunctionTool, ReasoningOptions, ToolChoice } from "../../../chat/request.ts";
@@ -12,6 +11,7 @@ import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
+import { isTextOnly, PICTURES, refuseKinds } from "../../output-kinds.ts";
 import { type Members, parameterWriter, type Writing } from "../../parameters.ts";
 import { fittedEffort, levelOf, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
@@ -48,6 +48,8 @@ const WRITER = parameterWriter<GeminiWriting>({
     store: false,
     serviceTier: false,
     verbosity: false,
+    modalities: (kinds) =>
+      isTextOnly(kinds) ? undefined : { responseModalities: kinds.map((kind) => kind.toUpperCase()) },
   },
   reasoning: {
     effort: writeThinking,
@@ -66,7 +68,7 @@ export const GEMINI_NAMES: NameRules = { leadingLetter: true };
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {
   const dropped = new Set<string>();
   const chat = inOwnFormat(flattenTools(original, GEMINI_NAMES), GEMINI, PLACES, dropped);
-  refuse(chat);
+  refuseKinds(chat, PICTURES);
   const facts = factsOf(ctx.model);
   const refused = refusedFor(ctx, chat.reasoning);
   const at: GeminiWriting = { chat, facts, refused, dropped };
@@ -103,13 +105,6 @@ export function geminiPath(
   if (PLAIN_NAME.test(model)) return `/models/${model}:${verb}`;
   const name = model.includes("/") ? model : `models/${model}`;
   return `/${name.split("/").map(encodeURIComponent).join("/")}:${verb}`;
-}
-
-function refuse(chat: ChatRequest): void {
-  const modalities = chat.extra["modalities"];
-  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
-    throw new ApiError("unsupported_parameter", "This model's provider answers in text only.", { param: "modalities" });
-  }
 }
 
 /** The refused parameters that are dropped. */

@@ -20,6 +20,7 @@ import { cacheFormFor, markedPlaces, markOf } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { documentName, ForeignMedia, ForeignPiece, inOwnFormat, type Places } from "../../foreign.ts";
+import { isTextOnly } from "../../output-kinds.ts";
 import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -56,6 +57,7 @@ const WRITER = parameterWriter<ChatWriting>({
     store: "store",
     serviceTier: writeServiceTier,
     verbosity: "verbosity",
+    modalities: (kinds) => (isTextOnly(kinds) ? undefined : { modalities: kinds }),
     metadata: writeMetadata,
     parallelToolCalls: (may, { offersTools }) => (offersTools ? { parallel_tool_calls: may } : undefined),
   },

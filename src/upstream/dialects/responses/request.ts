@@ -1,7 +1,6 @@
 // Writes a neutral request in the format of OpenAI's Responses API. Content that the protocol cannot express is dropped and named
 // if the answer does not depend on it, and refused otherwise.
 
-import { ApiError } from "../../../base/errors.ts";
 import { sha256Hex } from "../../../base/ids.ts";
 import type { ChatRequest, ReasoningOptions, Tool } from "../../../chat/request.ts";
 import { flattenTools } from "../../../chat/tools.ts";
@@ -9,6 +8,7 @@ import { cacheFormFor, inForm, markedPlaces } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
+import { PICTURES, refuseKinds } from "../../output-kinds.ts";
 import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -58,6 +58,8 @@ const WRITER = parameterWriter<ResponsesWriting>({
     store: "store",
     serviceTier: writeServiceTier,
     verbosity: (verbosity) => ({ text: { verbosity } }),
+    // A tool draws, which is added beside the others.
+    modalities: () => undefined,
   },
   reasoning: {
     effort: writeEffort,
@@ -86,7 +88,7 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
   const form = cacheFormFor(ctx) === "breakpoint" ? "breakpoint" : "none";
   const own = inOwnFormat(flat, RESPONSES, { ...PLACES, cacheMarkers: markedPlaces(form) }, dropped);
   const chat = { ...own, ...inForm(own, form) };
-  refuse(chat);
+  refuseKinds(chat, PICTURES);
   const refused = refusedFor(ctx, chat.reasoning);
   const body: Record<string, unknown> = {
     model: ctx.model,
@@ -95,11 +97,14 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     store: false,
   };
   const tools = toolItems(chat.tools, dropped);
+  const draws = chat.modalities?.includes("image") === true && !refused.includes("modalities");
+  if (draws) tools.push({ type: "image_generation" });
   const at: ResponsesWriting = { chat, ctx, refused, dropped, include: new Set(), offersTools: tools.length > 0 };
   WRITER.parameters(body, at);
   if (tools.length > 0) {
     body["tools"] = tools;
     if (chat.toolChoice !== undefined) body["tool_choice"] = choiceOf(chat.toolChoice, chat.tools);
+    else if (draws && chat.modalities?.includes("text") === false) body["tool_choice"] = { type: "image_generation" };
   }
   addReasoning(body, at);
   addFormat(body, chat, dropped);
@@ -121,14 +126,6 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
 export function responsesHeaders(ctx: RequestContext): Record<string, string> {
   const beta = ctx.clientHeaders["openai-beta"];
   return beta === undefined || beta === "" ? {} : { "openai-beta": beta };
-}
-
-function refuse(chat: ChatRequest): void {
-  const cannot = (param: string, message: string) => new ApiError("unsupported_parameter", message, { param });
-  const modalities = chat.extra["modalities"];
-  if (Array.isArray(modalities) && modalities.some((kind) => kind !== "text")) {
-    throw cannot("modalities", "This model's provider answers in text only.");
-  }
 }
 
 /** Requests log probabilities, unless the provider refuses them. */
