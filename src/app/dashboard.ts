@@ -43,7 +43,7 @@ export interface DashboardServiceDeps {
   readonly fleet: Pick<Fleet, "catalog" | "breakers" | "listing">;
   readonly decisions: Pick<ReturnType<typeof createDecisions>, "overview" | "promote" | "choices">;
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
-  readonly observer: Pick<Observer, "lastFaults" | "recovered">;
+  readonly observer: Pick<Observer, "lastFaults" | "recovered" | "metrics">;
   readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count" | "ownJobs" | "engines" | "probeEngine">;
   uptimeSeconds(): number;
   config(): Config;
@@ -125,6 +125,11 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
       subsystems: () => checkSubsystems(more.watch.subsystems),
       database: () => store.size(),
       untrustedProxy: () => untrustedProxy(verbs.settings, clock, config().server.trustedProxies),
+      policy: () => ({
+        keepsAnswers: config().cache.mode !== "off",
+        guardrails: config().guardrails.map(({ name, check, action }) => ({ name, kind: check.kind, action })),
+        done: more.observer.metrics.policy(),
+      }),
       async web() {
         await more.web.count();
         return more.web.figures();

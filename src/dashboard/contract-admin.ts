@@ -161,6 +161,25 @@ export interface GatewayView {
   readonly untrusted_proxy: string | null;
   /** The current work of the web tools: jobs, pages, single pages and conversions. */
   readonly web: readonly { readonly what: string; readonly running: number; readonly waiting: number }[];
+  /** What the cache of answers did on this node since its start; null while it is off. */
+  readonly cache: {
+    readonly hits: number;
+    readonly misses: number;
+    readonly failures: number;
+    readonly saved_usd: number;
+    /** The size of all kept answers; null until this node has kept one. */
+    readonly bytes: number | null;
+  } | null;
+  /** The guardrails as configured, with how often each did what on this node since its start. */
+  readonly guardrails: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly action: string;
+    readonly denied: number;
+    readonly masked: number;
+    readonly noted: number;
+    readonly failed: number;
+  }[];
 }
 
 /** What marks a model in the list of all models. */

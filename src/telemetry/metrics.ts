@@ -1,7 +1,7 @@
 // The metrics of the gateway, for GET /metrics. Label values come from limited sets: route patterns, error codes, names
 // of providers and engines, and models by `modelLabel`. Metrics contain no prompt text, key, account or address.
 
-import { PolicyCounts } from "./policy-counts.ts";
+import { PolicyCounts, type PolicyReading } from "./policy-counts.ts";
 import { type GaugeReading, Registry } from "./registry.ts";
 
 /** Token counts of one answer. */
@@ -41,6 +41,8 @@ export interface Metrics {
   cacheFailed(): void;
   /** Notes the size of all kept answers. */
   cacheSized(bytes: number): void;
+  /** What the cache of answers and the guardrails did since the start. */
+  policy(): PolicyReading;
   rateLimited(): void;
   /** What a guardrail did to a request: `denied`, `masked`, `noted` or `failed`, and how often. */
   guardrail(name: string, action: string, count: number): void;
@@ -108,6 +110,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       policy.failed();
     },
     cacheSized: (bytes) => policy.sized(bytes),
+    policy: () => policy.reading(),
     rateLimited: () => rejected.inc(),
     guardrail(name, action, count) {
       guardrails.get(name, action).inc(count);

@@ -5,6 +5,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
+import type { PolicyReading } from "../../telemetry/policy-counts.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { GatewayView } from "../contract-admin.ts";
 import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
@@ -52,6 +53,12 @@ export interface GatewayFigures {
   database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
   /** The address of a peer that may be a proxy missing from `trusted_proxies`. */
   untrustedProxy(): Promise<string | undefined>;
+  /** Whether the cache of answers is on, the guardrails as configured, and what both did since the start. */
+  policy(): {
+    readonly keepsAnswers: boolean;
+    readonly guardrails: readonly { readonly name: string; readonly kind: string; readonly action: string }[];
+    readonly done: PolicyReading;
+  };
   web(): Promise<Readonly<Record<string, { readonly running: number; readonly waiting: number }>>>;
 }
 
@@ -178,6 +185,25 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
     })),
     database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
     untrusted_proxy: proxy ?? null,
+    ...policyView(gateway.policy()),
     web: Object.entries(await gateway.web()).map(([what, { running, waiting }]) => ({ what, running, waiting })),
+  };
+}
+
+const MICROS_PER_USD = 1_000_000;
+
+function policyView({
+  keepsAnswers,
+  guardrails,
+  done,
+}: ReturnType<GatewayFigures["policy"]>): Pick<GatewayView, "cache" | "guardrails"> {
+  const { savedMicros, bytes = null, ...looked } = done.cache;
+  const acts = new Map(done.guardrails.map(({ name, actions }) => [name, actions]));
+  return {
+    cache: keepsAnswers ? { ...looked, bytes, saved_usd: savedMicros / MICROS_PER_USD } : null,
+    guardrails: guardrails.map(({ name, kind, action }) => {
+      const { denied = 0, masked = 0, noted = 0, failed = 0 } = acts.get(name) ?? {};
+      return { name, kind, action, denied, masked, noted, failed };
+    }),
   };
 }

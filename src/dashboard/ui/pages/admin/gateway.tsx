@@ -7,7 +7,7 @@ import { useLoad } from "../../load.ts";
 import { HealthBadge } from "../../parts/model-health.tsx";
 import { Badge, Notice } from "../../parts/notice.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
-import { formatBytes, lasting, When } from "../../parts/time.tsx";
+import { formatBytes, lasting, usd, When } from "../../parts/time.tsx";
 import { Title } from "../../parts/title.tsx";
 import { hrefOf } from "../../router.ts";
 import { FAULT_WORDS } from "./fault-words.ts";
@@ -64,6 +64,7 @@ export function GatewayPage() {
       )}
       {gateway !== undefined && (report !== undefined || problem !== undefined) && (
         <>
+          {gateway.guardrails.length > 0 && <Guardrails guardrails={gateway.guardrails} />}
           <Providers providers={gateway.providers} />
           <Models models={gateway.models} />
         </>
@@ -79,7 +80,7 @@ export function GatewayPage() {
 }
 
 function Parts({ gateway }: { gateway: GatewayView }) {
-  const { database, web } = gateway;
+  const { database, web, cache } = gateway;
   return (
     <section class="card" aria-label="Parts">
       <dl class="facts">
@@ -105,7 +106,58 @@ function Parts({ gateway }: { gateway: GatewayView }) {
         </dd>
         <dt>Web tools</dt>
         <dd>{web.filter(isBusy).map(workText).join("; ") || "Idle"}</dd>
+        {cache !== null && (
+          <>
+            <dt>Cache of answers</dt>
+            <dd>{cacheText(cache)}</dd>
+          </>
+        )}
       </dl>
+    </section>
+  );
+}
+
+/** What was kept and given again, on this node since its start. */
+function cacheText({ hits, misses, failures, saved_usd: saved, bytes }: NonNullable<GatewayView["cache"]>): string {
+  const asked = hits + misses;
+  const share = asked === 0 ? "" : ` (${Math.round((100 * hits) / asked)} %)`;
+  return [
+    `Hits: ${hits.toLocaleString("en")}${share}, misses: ${misses.toLocaleString("en")}`,
+    `saved: ${usd(saved)}`,
+    ...(bytes === null ? [] : [`kept: ${formatBytes(bytes)}`]),
+    ...(failures === 0 ? [] : [`failures: ${failures.toLocaleString("en")}`]),
+  ].join("; ");
+}
+
+type GuardrailRow = GatewayView["guardrails"][number];
+
+const counted = (what: "denied" | "masked" | "noted" | "failed") => ({
+  class: "number",
+  cell: (row: GuardrailRow) => row[what].toLocaleString("en"),
+});
+
+/** What guardrails found; never the text. */
+const GUARDRAIL_COLUMNS: readonly Column<GuardrailRow>[] = [
+  { head: "Guardrail", class: "long", cell: ({ name }) => name },
+  { head: "Check", cell: ({ kind }) => kind },
+  { head: "Action", cell: ({ action }) => action },
+  { head: "Denied", ...counted("denied") },
+  { head: "Masked", ...counted("masked") },
+  { head: "Noted", ...counted("noted") },
+  { head: "Failed", ...counted("failed") },
+];
+
+function Guardrails({ guardrails }: Pick<GatewayView, "guardrails">) {
+  return (
+    <section class="stack" aria-labelledby="guardrails">
+      <h2 id="guardrails">Guardrails since the start</h2>
+      <Table
+        caption="Guardrails"
+        rows={guardrails}
+        keyOf={({ name }) => name}
+        empty="No guardrail is configured."
+        columns={GUARDRAIL_COLUMNS}
+      />
     </section>
   );
 }
