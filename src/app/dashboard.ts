@@ -30,6 +30,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { createChat } from "./chat.ts";
 import type { createWatch } from "./health-watch.ts";
+import type { createMcpServers } from "./mcp-servers.ts";
 import type { Observer } from "./observe.ts";
 
 /** The parts of the program that the dashboard shows or uses. */
@@ -45,6 +46,7 @@ export interface DashboardServiceDeps {
   readonly watch: Pick<ReturnType<typeof createWatch>, "subsystems" | "modelHealth">;
   readonly observer: Pick<Observer, "lastFaults" | "recovered" | "metrics">;
   readonly web: Pick<ReturnType<typeof createWeb>, "figures" | "count" | "ownJobs" | "engines" | "probeEngine">;
+  readonly servers: Pick<ReturnType<typeof createMcpServers>, "view">;
   uptimeSeconds(): number;
   config(): Config;
   grants(): Readonly<Record<TierId, TierGrant>>;
@@ -123,6 +125,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
       catalog: () => fleet.catalog().models,
       modelHealth: () => more.watch.modelHealth.view(),
       subsystems: () => checkSubsystems(more.watch.subsystems),
+      mcpServers: more.servers.view,
       database: () => store.size(),
       untrustedProxy: () => untrustedProxy(verbs.settings, clock, config().server.trustedProxies),
       policy: () => ({

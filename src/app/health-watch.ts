@@ -31,6 +31,7 @@ export interface HealthWatchDeps {
   verbs: { readonly settings: HealthDaysStore };
   node: Pick<Node, "state">;
   accounts: { readonly mailer: { state(): SubsystemState } };
+  servers: { health(): Promise<SubsystemState> };
   decisions: { health(): Promise<object & { status: SubsystemState["status"] }> };
   /** The state that nodes share. */
   readonly shared: { readonly state: (() => SubsystemState) | undefined };
@@ -99,6 +100,7 @@ export function createWatch(deps: HealthWatchDeps) {
       decisions: async () => ({ ...(await decisions.health()) }),
       browser: () => web.tools.browserHealth(),
       jobs: () => web.jobsHealth(),
+      mcp: () => deps.servers.health(),
       ...(deps.shared.state === undefined ? {} : { redis: deps.shared.state }),
       ...(node.state && { nodes: node.state }),
     } satisfies HealthDeps["subsystems"],

@@ -1,6 +1,7 @@
 // The configured MCP servers, for `/mcp` and for chats. Wiring only.
 
 import { ApiError } from "../base/errors.ts";
+import type { GatewayView } from "../dashboard/contract-admin.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
 import type { ChatMcpServer, ChatMcpServers, ToolCaller } from "../gateway/stages/chat-tools/deps.ts";
 import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
@@ -25,6 +26,28 @@ export function createMcpServers({ config, log, clock }: ServersDeps) {
           }),
       );
       return loading;
+    },
+    /** What `/health` says of them. */
+    health: async () => {
+      if (config().mcp.servers.size === 0) return { status: "disabled" as const };
+      const states = [...((await loading)?.states() ?? [])];
+      const down = states.flatMap(([name, { error }]) => (error === undefined ? [] : [name]));
+      return { status: down.length === 0 ? ("ok" as const) : ("degraded" as const), down };
+    },
+    /** What administrators see of them. */
+    view: async (): Promise<GatewayView["mcp_servers"]> => {
+      const states = await loading?.then((open) => open.states());
+      return [...config().mcp.servers].map(([name, { url, auto }]) => {
+        const state = states?.get(name);
+        return {
+          ...{ name, kind: url === "" ? "program" : "http", auto },
+          status: state === undefined ? "unused" : state.error === undefined ? "up" : "down",
+          error: state?.error ?? null,
+          tools: state?.tools ?? null,
+          calls: state?.calls ?? 0,
+          failed_calls: state?.failedCalls ?? 0,
+        };
+      });
     },
     reconfigure: () => void loading?.then((open) => open.reconfigure()),
     stop: async () => (await loading)?.stop(),

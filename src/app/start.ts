@@ -160,7 +160,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
   add("mcp", createMcpService({ ...base, servers, web, decisions, webModels, guards: calls.guards }));
 
-  return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets };
+  return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets, servers };
 }
 
 /** Adds what shows the features to people, and finally the edge, which serves everything. */

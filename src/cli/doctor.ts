@@ -14,6 +14,7 @@ import type { Command } from "./command.ts";
 import { checkBudgets, checkPriceList } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { checkEngines } from "./doctor-engines.ts";
+import { checkMcpServers } from "./doctor-mcp.ts";
 import { type Finding, probeProvider } from "./doctor-provider.ts";
 import { checkProxy } from "./doctor-proxy.ts";
 import { checkRedis } from "./doctor-redis.ts";
@@ -56,6 +57,7 @@ export const doctorCommand: Command = {
       add(await checkMail(config));
       if (config.providers.every(isEmbedded)) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
+      for (const finding of await checkMcpServers(config)) add(finding);
       for (const finding of await checkDecisions(config)) add(finding);
       for (const finding of checkPriceList(config)) add(finding);
       for (const finding of await checkBudgets(config)) add(finding);

@@ -157,6 +157,19 @@ export interface GatewayView {
     readonly note?: string;
   }[];
   readonly database: { readonly bytes: number; readonly free_bytes: number; readonly log_bytes: number };
+  /** The configured MCP servers; figures since the start. */
+  readonly mcp_servers: readonly {
+    readonly name: string;
+    readonly kind: "http" | "program";
+    /** Whether every chat gets its tools. */
+    readonly auto: boolean;
+    readonly status: "up" | "down" | "unused";
+    readonly error: string | null;
+    /** Null until it was asked. */
+    readonly tools: number | null;
+    readonly calls: number;
+    readonly failed_calls: number;
+  }[];
   /** A peer outside `server.trusted_proxies` that recently sent a proxy's headers. */
   readonly untrusted_proxy: string | null;
   /** The current work of the web tools: jobs, pages, single pages and conversions. */

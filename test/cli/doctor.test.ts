@@ -162,6 +162,21 @@ test("only the demo model: a warning that says which variable to set", async () 
   expect(findMine("providers")).toBeUndefined();
 });
 
+test("MCP servers are asked for their tools", async () => {
+  const sample = JSON.stringify([process.execPath, join(import.meta.dir, "../mcp/sample-server.ts")]);
+  const { code, find } = await doctor(`${REST}providers: {mine: {base_url: BASE/good, api_key: k}}
+mcp:
+  servers:
+    sample: {command: ${sample}, tools: [echo]}
+    other: {command: ${sample}, tools: [nothing]}
+    gone: {url: "http://127.0.0.1:9/mcp"}
+`);
+  expect(code).toBe(1);
+  expect(find("mcp sample")).toMatchObject({ status: "ok", message: "answers, with 1 tool" });
+  expect(find("mcp other")).toMatchObject({ status: "warning" });
+  expect(find("mcp gone")).toMatchObject({ status: "failed", message: 'The MCP server "gone" cannot be reached.' });
+});
+
 test("mail: the outbox is named, a server is signed in to, one that refuses fails without its password", async () => {
   const { find } = await doctor(REST);
   expect(find("mail")).toMatchObject({ status: "ok", message: expect.stringContaining("/outbox") });

@@ -1,9 +1,12 @@
 // The overview of the gateway for operators, through the HTTP API and in a real browser.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createMcpHandler } from "@modelcontextprotocol/server";
 import { rememberProxy } from "../../src/status/untrusted-proxy.ts";
 import { settingsStore } from "../../src/store/settings.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { sampleServer } from "../mcp/sample-tools.ts";
+import { withClient } from "../mcp/support.ts";
 import { CHROMIUM, startBrowser, type TestBrowser } from "../support/browser.ts";
 import { spend } from "./spent.ts";
 import { type DashboardClient, dashboardClient } from "./support.ts";
@@ -21,8 +24,21 @@ let app: AccountsApp;
 let boss: DashboardClient;
 let accountId: string;
 
+const handler = createMcpHandler(() => sampleServer());
+const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => handler.fetch(request) });
+afterAll(async () => {
+  await handler.close();
+  await server.stop(true);
+});
+
 beforeAll(async () => {
   const config = {
+    mcp: {
+      servers: {
+        sample: { url: `http://127.0.0.1:${server.port}/mcp`, tools: ["echo"] },
+        absent: { command: ["/nowhere/server"] },
+      },
+    },
     providers: {
       gone: UNREACHABLE,
       away: UNREACHABLE,
@@ -94,6 +110,23 @@ test("a provider that fails is shown with its breaker and its last failure", asy
   expect((await provider("gone")).breaker).toMatchObject({ state: "open", opened_at: expect.any(String) });
   // One subsystem of each kind.
   expect(await provider("demo")).toMatchObject({ breaker: null, last_error: null, models: 6 });
+});
+
+test("MCP servers are shown with their tools and calls", async () => {
+  const rows = async () => (await boss.get("/admin/gateway")).json.mcp_servers;
+  const unused = { status: "unused", error: null, tools: null, calls: 0, failed_calls: 0 };
+  expect(await rows()).toEqual([
+    { name: "sample", kind: "http", auto: false, ...unused },
+    { name: "absent", kind: "program", auto: false, ...unused },
+  ]);
+  await withClient(app.app, async (client) => {
+    await client.listTools();
+    await client.call("sample__echo");
+  });
+  expect(await rows()).toMatchObject([
+    { name: "sample", status: "up", tools: 1, calls: 1, failed_calls: 0 },
+    { name: "absent", status: "down", tools: null, error: 'The MCP server "absent" cannot be reached.' },
+  ]);
 });
 
 test("the parts of the program are shown", async () => {

@@ -75,6 +75,14 @@ test("arguments and results pass unchanged, and names are mapped back", async ()
   expect(seen).toContain("Bearer mine");
 });
 
+test("the health check names servers that failed, and stays healthy", async () => {
+  await client.listTools();
+  const response = await fetch(`${app.url}/health`);
+  const { subsystems } = (await response.json()) as { subsystems: Record<string, { status: string; down: string[] }> };
+  expect([response.status, subsystems["mcp"]?.status]).toEqual([200, "degraded"]);
+  expect(subsystems["mcp"]!.down.sort()).toEqual(["closed", "gone"]);
+});
+
 test("a program has the environment that is configured, and not the gateway's", async () => {
   process.env["SALLYPORT_TEST_SECRET"] = "secret";
   const environment = JSON.parse(text(await client.call("program__environment"))) as Record<string, string>;

@@ -49,6 +49,7 @@ export interface GatewayFigures {
     }[];
   };
   subsystems(): Promise<Readonly<Record<string, Subsystem>>>;
+  mcpServers(): Promise<GatewayView["mcp_servers"]>;
   /** The bytes of the database file, of its free part, and of the log beside it. */
   database(): Promise<{ readonly bytes: number; readonly freeBytes: number; readonly logBytes: number }>;
   /** The address of a peer that may be a proxy missing from `trusted_proxies`. */
@@ -183,6 +184,7 @@ async function gatewayView({ version, gateway }: GatewayApiDeps): Promise<Gatewa
       ...{ name, status },
       ...(transport === "outbox" ? { note: OUTBOX } : {}),
     })),
+    mcp_servers: await gateway.mcpServers(),
     database: { bytes: database.bytes, free_bytes: database.freeBytes, log_bytes: database.logBytes },
     untrusted_proxy: proxy ?? null,
     ...policyView(gateway.policy()),

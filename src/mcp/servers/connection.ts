@@ -42,6 +42,17 @@ export class ServerDown extends Error {
   override name = "ServerDown";
 }
 
+/** What is known of a server. */
+export interface ServerState {
+  /** Why it cannot be used; undefined if it answered, or was not asked yet. */
+  readonly error: string | undefined;
+  /** How many tools it had when it was last asked. */
+  readonly tools: number | undefined;
+  readonly calls: number;
+  /** Calls that it refused, or did not answer. */
+  readonly failedCalls: number;
+}
+
 /** One server. */
 export class ServerConnection {
   readonly #name: string;
@@ -55,6 +66,9 @@ export class ServerConnection {
   #failures = 0;
   #retryAtMs = 0;
   #error: string | undefined;
+  #listed: number | undefined;
+  #calls = 0;
+  #failedCalls = 0;
 
   constructor(
     name: string,
@@ -65,6 +79,11 @@ export class ServerConnection {
     this.#settings = settings;
     this.#nowMs = nowMs;
     this.#warn = warn;
+  }
+
+  /** What is known of the server. */
+  get state(): ServerState {
+    return { error: this.#error, tools: this.#listed, calls: this.#calls, failedCalls: this.#failedCalls };
   }
 
   /** The tools that the settings allow. Rejects with `ServerDown`, for a list without asking while the server rests. */
@@ -78,6 +97,7 @@ export class ServerConnection {
   /** Calls a tool. Rejects with `ServerDown`, or with the signal's reason. */
   async call(tool: string, args: Record<string, unknown>, { signal, progress }: ServerCall): Promise<CallToolResult> {
     const opening = this.#connected();
+    this.#calls++;
     try {
       const client = await opening;
       const told = ({ progress: done, total, message }: Progress) =>
@@ -94,6 +114,7 @@ export class ServerConnection {
       return result as CallToolResult;
     } catch (error) {
       signal.throwIfAborted();
+      this.#failedCalls++;
       const own = await refusalOf(error);
       if (own !== undefined) return { content: [{ type: "text", text: own }], isError: true };
       throw this.#failed(error, opening);
@@ -125,6 +146,7 @@ export class ServerConnection {
       const allowed = tools.slice(0, TOOLS_MAX).filter(({ name }) => isAllowed(name, this.#settings.tools));
       this.#failures = 0;
       this.#error = undefined;
+      this.#listed = allowed.length;
       return allowed;
     } catch (error) {
       throw this.#failed(error, opening);

@@ -8,6 +8,7 @@ import {
   ServerConnection,
   ServerDown,
   type ServerFetch,
+  type ServerState,
 } from "./connection.ts";
 
 /** What the servers need. */
@@ -108,6 +109,11 @@ export class McpServers {
       tools: () => once((server) => server.tools()),
       call: (tool, args, how) => once((server) => server.call(tool, args, how)),
     };
+  }
+
+  /** What is known of the servers that were used, by name. */
+  states(): ReadonlyMap<string, ServerState> {
+    return new Map([...this.#open].map(([name, { connection }]) => [name, connection.state]));
   }
 
   /** Closes the connections of servers whose settings have changed. */

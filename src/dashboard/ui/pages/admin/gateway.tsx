@@ -66,6 +66,7 @@ export function GatewayPage() {
         <>
           {gateway.guardrails.length > 0 && <Guardrails guardrails={gateway.guardrails} />}
           <Providers providers={gateway.providers} />
+          {gateway.mcp_servers.length > 0 && <McpServers servers={gateway.mcp_servers} />}
           <Models models={gateway.models} />
         </>
       )}
@@ -219,6 +220,29 @@ function BreakerState({ of: breaker, last }: { of: Breaker; last: ProviderRow["l
 /** A refused key opens no breaker although all calls fail, so the last failure is checked. */
 function isRefused(breaker: Breaker, last: ProviderRow["last_error"]): boolean {
   return breaker.state === "closed" && last?.kind === "auth" && !last.over;
+}
+
+type McpRow = GatewayView["mcp_servers"][number];
+
+const MCP_STATES = { up: "ok", down: "danger", unused: undefined } as const;
+
+const MCP_COLUMNS: readonly Column<McpRow>[] = [
+  { head: "Server", class: "long", cell: ({ name }) => name },
+  { head: "Kind", cell: ({ kind, auto }) => (auto ? `${kind}, for every chat` : kind) },
+  { head: "State", cell: ({ status }) => <Badge kind={MCP_STATES[status]}>{status}</Badge> },
+  { head: "Tools", class: "number", cell: ({ tools }) => tools ?? "–" },
+  { head: "Calls", class: "number", cell: ({ calls }) => calls },
+  { head: "Failed", class: "number", cell: ({ failed_calls: failed }) => failed },
+  { head: "Problem", class: "long", cell: ({ error }) => error ?? "None" },
+];
+
+function McpServers({ servers }: { servers: GatewayView["mcp_servers"] }) {
+  return (
+    <section class="stack" aria-labelledby="mcp-servers">
+      <h2 id="mcp-servers">MCP servers</h2>
+      <Table caption="MCP servers" rows={servers} keyOf={({ name }) => name} columns={MCP_COLUMNS} />
+    </section>
+  );
 }
 
 /** Models with problems come first, and only some of many healthy ones are shown at once. */
