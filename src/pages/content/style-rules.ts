@@ -40,7 +40,15 @@ interface Rule {
   readonly declared: ReadonlyMap<string, string>;
   /** Whether the rule always holds for the elements that it names. */
   readonly isSure: boolean;
+  /** Whether it can hide an element, by itself or with others: few of a page's rules can. */
+  readonly mayHide: boolean;
   readonly weight: number;
+}
+
+/** The rules that name a tag, an id or a class first. */
+interface Named {
+  readonly rules: Rule[];
+  mayHide: boolean;
 }
 
 /** Applies the rules to the elements of a page. */
@@ -48,13 +56,7 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   const rules: Rule[] = [];
   for (const sheet of styles) if (ANY_HIDING.test(sheet)) readRules(withoutComments(sheet), true, rules, 0);
   if (!rules.some((rule) => rule.isSure && hides(rule.declared))) return;
-  const byName = new Map<string, Rule[]>();
-  for (const rule of rules) {
-    const name = rule.id !== "" ? `#${rule.id}` : rule.classes.length > 0 ? `.${rule.classes[0]}` : rule.tag;
-    const known = byName.get(name);
-    if (known === undefined) byName.set(name, [rule]);
-    else known.push(rule);
-  }
+  const byName = indexed(rules);
   const elements = elementsOf(body);
   const sizes = textSizes(body, elements);
   const charsMax = Math.max(CHARS_MIN, (sizes.get(body) ?? 0) * SHARE_MAX);
@@ -64,12 +66,10 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   for (const element of elements) {
     const size = sizes.get(element) ?? 0;
     if (size === 0 || size > charsMax) continue;
-    const names = [element.tag, `#${element.id}`, ...classesOf(element).map((one) => `.${one}`)];
-    const named = names.flatMap((name) => byName.get(name) ?? []);
-    compared += named.length;
+    const named = namedOf(element, byName);
+    for (const one of named) compared += one.rules.length;
     if (compared > COMPARED_MAX) break;
-    const found = named.filter((rule) => fits(rule, element));
-    const style = found.length === 0 ? undefined : hidingStyle(element, found);
+    const style = named.some(({ mayHide }) => mayHide) ? styleOf(element, named) : undefined;
     if (style === undefined) continue;
     if (closest(element, (above) => styled.has(above) || isFrame(above)) === undefined && !isFrame(element))
       chars += size;
@@ -77,6 +77,43 @@ export function applyStyleRules({ body, styles }: PageDocument): void {
   }
   if (chars > charsMax) return;
   for (const [element, style] of styled) element.attributes["style"] = style;
+}
+
+/** The rules by what they name first. */
+function indexed(rules: readonly Rule[]): ReadonlyMap<string, Named> {
+  const byName = new Map<string, Named>();
+  for (const rule of rules) {
+    const name = rule.id !== "" ? `#${rule.id}` : rule.classes.length > 0 ? `.${rule.classes[0]}` : rule.tag;
+    const known = byName.get(name);
+    if (known === undefined) byName.set(name, { rules: [rule], mayHide: rule.mayHide });
+    else {
+      known.rules.push(rule);
+      known.mayHide ||= rule.mayHide;
+    }
+  }
+  return byName;
+}
+
+/** The rules that may be about an element. */
+function namedOf(element: PageElement, byName: ReadonlyMap<string, Named>): Named[] {
+  const found: Named[] = [];
+  const add = (name: string) => {
+    const named = byName.get(name);
+    if (named !== undefined) found.push(named);
+  };
+  add(element.tag);
+  add(`#${element.id}`);
+  for (const one of classesOf(element)) add(`.${one}`);
+  return found;
+}
+
+/** The inline style that has the effect of the rules about an element; undefined if they do not hide it. */
+function styleOf(element: PageElement, named: readonly Named[]): string | undefined {
+  const own = classesOf(element);
+  const isHidden = named.some(({ rules }) => rules.some((rule) => rule.mayHide && fits(rule, element, own)));
+  if (!isHidden) return undefined;
+  const rules = named.flatMap((one) => one.rules).filter((rule) => fits(rule, element, own));
+  return hidingStyle(element, rules);
 }
 
 /** Parts whose menus and notices are hidden on many pages. */
@@ -137,9 +174,8 @@ function isHiding(name: string, value: string): boolean {
   return HIDING.get(name)?.test(value.replace(/\s*!important$/, "")) === true;
 }
 
-function fits({ tag, id, classes }: Rule, element: PageElement): boolean {
+function fits({ tag, id, classes }: Rule, element: PageElement, own: readonly string[]): boolean {
   if ((tag !== "" && tag !== element.tag) || (id !== "" && id !== element.id)) return false;
-  const own = classesOf(element);
   return classes.every((one) => own.includes(one));
 }
 
@@ -158,10 +194,8 @@ function readRules(sheet: string, isSure: boolean, rules: Rule[], level: number)
     if (bodyStart < 0) return;
     const end = blockEnd(sheet, bodyStart);
     // Statements such as @import end before the next rule.
-    const head = sheet
-      .slice(at, bodyStart)
-      .replace(/^[\s\S]*;/, "")
-      .trim();
+    const written = sheet.slice(at, bodyStart);
+    const head = written.slice(written.lastIndexOf(";") + 1).trim();
     const inner = sheet.slice(bodyStart + 1, end);
     if (head.startsWith("@")) {
       if (level < LEVELS_MAX && !/^@(?:[\w-]*keyframes|font-face|page)/i.test(head)) {
@@ -213,6 +247,7 @@ function addRules(head: string, body: string, isSure: boolean, rules: Rule[]): v
       );
   }
   if (declared.size === 0) return;
+  const canHide = [...declared].some(([name, value]) => isHiding(name, value));
   for (const selector of head.split(",")) {
     const written = selector.trim();
     const isSimple = SIMPLE.test(written) && written !== "";
@@ -231,6 +266,7 @@ function addRules(head: string, body: string, isSure: boolean, rules: Rule[]): v
     const kind = (id === "" ? 0 : 10_000) + classes.length * 100 + (tag === "" ? 0 : 1);
     // A later rule outweighs an earlier one of the same kind.
     const weight = kind + rules.length / RULES_MAX;
-    rules.push({ tag, id, classes, declared, isSure: isSure && isSimple, weight });
+    const isCertain = isSure && isSimple;
+    rules.push({ tag, id, classes, declared, isSure: isCertain, mayHide: isCertain && canHide, weight });
   }
 }
