@@ -23,3 +23,15 @@ export function isChallenge(status: number, headers: Headers, body: Uint8Array):
     )
   );
 }
+
+/** Whether a status refuses the page to this gateway. */
+export function refusesPage(status: number): boolean {
+  return status === 401 || status === 403 || status === 429;
+}
+
+/** What a client is told of a refused page. */
+export function refusalText(status: number, challenged: boolean): string {
+  return challenged
+    ? "The site is behind a bot protection that did not let this gateway in."
+    : `The site refuses to show this page (${status}).`;
+}

@@ -6,10 +6,11 @@ import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";
 import { PoolFull, TaskTimeout } from "../workers/pool.ts";
 import type { Acted, Browsing } from "./browser/browsing.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
-import { isChallenge } from "./challenge.ts";
+import { isChallenge, refusalText, refusesPage } from "./challenge.ts";
 import type { Converter } from "./convert/convert.ts";
 import { type DocumentKind, documentKindOf } from "./convert/document-kind.ts";
 import type { Extracted, PagePicks } from "./convert/extract.ts";
+import type { LinkPick } from "./convert/site-links.ts";
 import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
 import type { Robots } from "./robots/robots.ts";
@@ -49,6 +50,8 @@ export interface LoadRequest {
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
   /** Whether nobody waits for the page. Pages for which someone waits are converted first. */
   readonly later?: boolean;
+  /** Which links of the page to select, for crawls, by its final address. It is asked when the page is converted. */
+  readonly pickAt?: ((url: string) => LinkPick) | undefined;
 }
 
 /** A loaded page. */
@@ -94,6 +97,8 @@ const textOf = ({ markdown, html }: Extracted) => markdown ?? html?.replace(/<[^
 const CUT = "The server's answer ended too early: the end of the page may be missing.";
 /** Time limit of one conversion. The slowest real pages take a second. */
 const CONVERT_TIMEOUT_MS = 20_000;
+/** The same for a page whose links are selected too. Their cost is bounded, so only a busy machine can need more time. */
+const PICKING_TIMEOUT_MS = 40_000;
 /** Time limit of a conversion with the caller's own selectors, whose cost is unknown. */
 const PICKED_TIMEOUT_MS = 8000;
 /** A page is not rendered if less time than this is left. */
@@ -145,7 +150,7 @@ async function load(at: Load): Promise<LoadedPage> {
     const answer = await fetchPolitely(at, url);
     const challenged = isChallenge(answer.status, answer.headers, answer.body);
     const kind = documentKindOf(answer.headers.get("content-type"), answer.body);
-    if (challenged || isRefusal(answer.status)) {
+    if (challenged || refusesPage(answer.status)) {
       if (challenged && settings.render !== "never" && at.deps.renderer !== undefined) return renderPage(at, answer);
       throw new PageError("refused", refusalText(answer.status, challenged), { status: answer.status });
     }
@@ -224,6 +229,7 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
     document: kind,
     ...source(answer),
     options: extractOptions(at, answer.url),
+    pick: at.request.pickAt?.(answer.url),
   };
   return finish(answer, await at.deps.converter.convert(task, convertOptions(at)));
 }
@@ -236,9 +242,11 @@ function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
   return type;
 }
 
-async function convert(at: Load, answer: Fetched): Promise<Extracted> {
+/** Converts the response. `url` is the page's final address. */
+async function convert(at: Load, answer: Fetched, url = answer.url): Promise<Extracted> {
   const options = { ...extractOptions(at, answer.url), refresh: answer.headers.get("refresh") };
-  return at.deps.converter.convert({ kind: "html", ...source(answer), options }, convertOptions(at));
+  const pick = at.request.pickAt?.(url);
+  return at.deps.converter.convert({ kind: "html", ...source(answer), options, pick }, convertOptions(at));
 }
 
 async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
@@ -261,7 +269,7 @@ async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
   const rendered = await (rendering === undefined ? render() : rendering(answer.url, render));
   if (
     rendered.status !== undefined &&
-    (isRefusal(rendered.status) || isChallenge(rendered.status, new Headers(), encode(rendered.html)))
+    (refusesPage(rendered.status) || isChallenge(rendered.status, new Headers(), encode(rendered.html)))
   )
     throw new PageError("refused", refusalText(rendered.status, true), { status: rendered.status });
   if ((rendered.status ?? 200) >= 500)
@@ -290,7 +298,7 @@ async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined
   const text = textOf(shown);
   if (text === undefined || text.trim() !== "") return shown;
   const { url, status, rendered, screenshot, acted } = shown;
-  const page = { ...(await convert(at, answer)), url, status, rendered };
+  const page = { ...(await convert(at, answer, url)), url, status, rendered };
   return { ...page, ...(screenshot === undefined ? {} : { screenshot }), ...(acted === undefined ? {} : { acted }) };
 }
 
@@ -329,6 +337,7 @@ async function finishRendered(at: Load, rendered: Rendered, status: number): Pro
     bytes: encode(rendered.html),
     contentType: "text/html; charset=utf-8",
     options: extractOptions(at, rendered.url),
+    pick: at.request.pickAt?.(rendered.url),
   };
   const page = await at.deps.converter.convert(task, convertOptions(at));
   return {
@@ -359,25 +368,16 @@ function extractOptions({ request }: Load, url: string) {
 }
 
 function convertOptions(at: Load) {
-  const { picks } = at.request;
+  const { picks, pickAt } = at.request;
   const selectors = picks === undefined ? 0 : picks.include.length + picks.exclude.length + picks.attributes.length;
-  const most = selectors === 0 ? CONVERT_TIMEOUT_MS : PICKED_TIMEOUT_MS;
+  const usual = pickAt === undefined ? CONVERT_TIMEOUT_MS : PICKING_TIMEOUT_MS;
+  const most = selectors === 0 ? usual : PICKED_TIMEOUT_MS;
   return {
     timeoutMs: Math.min(most, at.leftMs()),
     signal: at.signal,
     later: at.request.later,
     account: at.request.accountId,
   };
-}
-
-function isRefusal(status: number): boolean {
-  return status === 401 || status === 403 || status === 429;
-}
-
-function refusalText(status: number, challenged: boolean): string {
-  return challenged
-    ? "The site is behind a bot protection that did not let this gateway in."
-    : `The site refuses to show this page (${status}).`;
 }
 
 function asPageError(error: unknown): unknown {

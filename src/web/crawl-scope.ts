@@ -2,6 +2,7 @@
 
 import { pageKey, siteKey } from "../base/page-key.ts";
 import type { Converter } from "../pages/convert/convert.ts";
+import type { LinkPick, SiteLinks } from "../pages/convert/site-links.ts";
 import type { LoadedPage } from "../pages/load.ts";
 import type { FrontierEntry } from "../store/work/frontier.ts";
 import type { CrawlPlan } from "./firecrawl/crawl-input.ts";
@@ -84,39 +85,70 @@ export class CrawlScope {
     );
   }
 
+  /**
+   * How the thread that converts a page selects its links, at most `most`, by the page's final address. Undefined if the caller's
+   * expressions, whose cost is unknown, need a time limit of their own.
+   */
+  pickAt(entry: FrontierEntry, most: () => number): ((url: string) => LinkPick) | undefined {
+    const { includePaths, excludePaths, firecrawl } = this.#input;
+    if (firecrawl !== undefined && includePaths.length + excludePaths.length > 0) return undefined;
+    return (url) => {
+      const own = this.#ownOf(entry, url);
+      const found = this.#goesBelow(entry) ? most() : 0;
+      // The site to which the root redirects belongs to the crawl.
+      return { ...this.#ruled(entry.depth === 0 ? [siteKey(url)] : []), own, most: found };
+    };
+  }
+
   /** Selects the links of a page, including those in removed parts, and tells whether the patterns match the page itself. */
-  async judge(page: LoadedPage, entry: FrontierEntry, { pickLinks, signal, account }: Picking): Promise<Judgement> {
+  async judge(
+    page: LoadedPage,
+    entry: FrontierEntry,
+    most: number,
+    { pickLinks, signal, account }: Picking,
+  ): Promise<Judgement> {
     const depth = entry.depth + 1;
-    const goesDeeper =
-      depth <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY) && this.#input.firecrawl?.sitemap !== "only";
-    // The root is returned if its requested or its final address matches the patterns. Any other page must match by its final
-    // address.
-    const own = entry.depth === 0 ? [page.url, entry.url] : [page.url];
-    return this.pick(goesDeeper ? page.allLinks : "", { own, depth }, { pickLinks, signal, account });
+    if (page.picked !== undefined) return judgementOf(page.picked, depth);
+    const own = this.#ownOf(entry, page.url);
+    const links = this.#goesBelow(entry) ? page.allLinks : "";
+    return this.pick(links, { own, depth, most }, { pickLinks, signal, account });
+  }
+
+  #goesBelow({ depth }: FrontierEntry): boolean {
+    return depth + 1 <= (this.#input.maxDepth ?? Number.POSITIVE_INFINITY) && this.#input.firecrawl?.sitemap !== "only";
+  }
+
+  /**
+   * The addresses that the patterns must match. The root is returned if its requested or its final address matches, any other
+   * page only if its final address does.
+   */
+  #ownOf({ depth, url }: FrontierEntry, final: string): string[] {
+    return depth === 0 ? [final, url] : [final];
   }
 
   /** Selects the matching pages among addresses, one per line. Throws `TaskTimeout` if the patterns take too long. */
   async pick(
     links: string,
-    { own, depth }: { own: readonly string[]; depth: number },
+    { own, depth, most }: { own: readonly string[]; depth: number; most: number },
     { pickLinks, signal, account }: Picking,
   ): Promise<Judgement> {
-    const { includePaths, excludePaths, documents, firecrawl } = this.#input;
-    const { keys, urls, isOwnWanted } = await pickLinks(
-      {
-        links,
-        own,
-        sites: [...this.#sites],
-        includes: includePaths,
-        excludes: excludePaths,
-        documents,
-        ...(firecrawl === undefined ? {} : ruledBy(firecrawl)),
-      },
-      { timeoutMs: firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS, signal, account, later: true },
+    const timeoutMs = this.#input.firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS;
+    const picked = await pickLinks(
+      { ...this.#ruled([]), links, own, most },
+      { timeoutMs, signal, account, later: true },
     );
-    const addresses = lines(urls);
-    const found = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));
-    return { links: found, isWanted: isOwnWanted };
+    return judgementOf(picked, depth);
+  }
+
+  #ruled(more: readonly string[]): Omit<LinkPick, "own" | "most"> {
+    const { includePaths, excludePaths, documents, firecrawl } = this.#input;
+    return {
+      sites: [...new Set([...this.#sites, ...more])],
+      includes: includePaths,
+      excludes: excludePaths,
+      documents,
+      ...(firecrawl === undefined ? {} : ruledBy(firecrawl)),
+    };
   }
 
   /** All keys of a page: of its requested address, of its final address, and of its `rel=canonical` if that is on the site. */
@@ -134,6 +166,12 @@ export class CrawlScope {
       pathname === "/" && search === "" && new URL(page.url).pathname !== "/" && title !== this.#home?.title;
     return isMistaken ? undefined : pageKey(canonical);
   }
+}
+
+function judgementOf({ keys, urls, isOwnWanted }: SiteLinks, depth: number): Judgement {
+  const addresses = lines(urls);
+  const links = lines(keys).map((urlKey, index) => ({ urlKey, url: addresses[index] as string, depth }));
+  return { links, isWanted: isOwnWanted };
 }
 
 function ruledBy({ patterns, below, anySite, subdomains, ignoresQuery }: CrawlPlan) {

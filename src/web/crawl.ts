@@ -119,6 +119,8 @@ class Crawl {
   readonly #returned = new Set<string>();
   readonly #active = new Map<Promise<void>, number>();
   readonly #frontierMax: number;
+  /** The number of addresses that were added to the frontier since the program started. */
+  #found = 0;
   readonly #progress: Progress;
   /** A page that was taken from the frontier and waits until pages of lower depth are finished. */
   #held: FrontierEntry | undefined;
@@ -138,7 +140,7 @@ class Crawl {
     const { store } = this.#deps;
     const { id, winding } = this.#job;
     await store.resetFrontier(this.#job);
-    await store.addFrontier(this.#job, [this.#scope.root], this.#frontierMax);
+    await this.#add([this.#scope.root]);
     this.#remember(await store.listPageKeys(id));
     if (this.#progress.completed === 0) this.#deps.firecrawl?.notices.started("crawl", this.#job);
     try {
@@ -165,6 +167,16 @@ class Crawl {
     return { state: "completed" };
   }
 
+  async #add(entries: readonly FrontierEntry[]): Promise<void> {
+    const added = await this.#deps.store.addFrontier(this.#job, entries, this.#frontierMax);
+    this.#found += added;
+  }
+
+  /** How many links of a page could be added to the frontier, if none of the others were known. */
+  get #linksMost(): number {
+    return this.#found >= this.#frontierMax ? 0 : this.#frontierMax;
+  }
+
   #hasRoom(): boolean {
     const { fetched, repeats } = this.#progress;
     const { limit } = this.#input;
@@ -186,8 +198,10 @@ class Crawl {
       return;
     const listed = await crawling.sitemapOf(url, { account: this.#job.accountId, signal: this.#signal });
     const picking = this.#picking;
-    const { links } = await this.#scope.pick(listed, { own: [], depth: 1 }, picking).catch(this.#asRuled);
-    await this.#deps.store.addFrontier(this.#job, links, this.#frontierMax);
+    const { links } = await this.#scope
+      .pick(listed, { own: [], depth: 1, most: this.#linksMost }, picking)
+      .catch(this.#asRuled);
+    await this.#add(links);
     this.#progress.seeded = true;
     await this.#job.saveProgress({ ...this.#progress });
   }
@@ -226,7 +240,7 @@ class Crawl {
       page = await this.#load(entry);
       if (entry.depth === 0) this.#scope.foundRoot(page);
       const picking = this.#picking;
-      judged = await this.#scope.judge(page, entry, picking).catch(this.#asRuled);
+      judged = await this.#scope.judge(page, entry, this.#linksMost, picking).catch(this.#asRuled);
       if (judged.isWanted && !this.#isKnown(this.#scope.keysOf(entry, page)))
         document = await this.#document(page, entry);
     } catch (error) {
@@ -294,8 +308,9 @@ class Crawl {
     // robots.txt is read before the page is scheduled, since a page that may not be requested needs no slot.
     const rules = this.#deps.settings().respectRobots ? await robots.rulesFor(entry.url, signal, accountId) : undefined;
     await rules?.check(entry.url, signal, accountId);
+    const pickAt = this.#scope.pickAt(entry, () => this.#linksMost);
     return visitPage({ job: this.#job, entry, signal }, this.#deps, (visiting) =>
-      load({ ...request, ...visiting, later: true }),
+      load({ ...request, ...visiting, later: true, pickAt }),
     );
   }
 
@@ -320,7 +335,11 @@ class Crawl {
     this.#signal.throwIfAborted();
     const progress = { ...this.#progress, home: this.#scope.home };
     const { urlKey } = entry;
-    await this.#deps.store.saveVisit(this.#job, { urlKey, frontierMax: this.#frontierMax, progress, ...visit });
+    const { store } = this.#deps;
+    const outcome = { urlKey, frontierMax: this.#frontierMax, progress, ...visit };
+    // Other visits are saved meanwhile.
+    const added = await store.saveVisit(this.#job, outcome);
+    this.#found += added;
     // The storage is checked after the save, because only then is the size of the page known. Few pages are in progress at once.
     if ((await this.#deps.makeRoom?.(this.#job.accountId, 0)) === false) {
       this.#fatal = { code: "request_too_large", message: STORAGE_USED_UP };

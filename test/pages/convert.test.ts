@@ -19,6 +19,30 @@ test("pages are converted in a thread", async () => {
   expect(markdown).toContain("Some text of the page.");
 });
 
+test.each([
+  ["all", undefined, ["/a", "/b", "/c"]],
+  ["two", 2, ["/a", "/b"]],
+  ["none", 0, []],
+] as const)(
+  "of a page for a crawl, %s of the wanted links are returned instead of all its links",
+  async (_, most, paths) => {
+    const links = ["/a", "/a#x", "/no", "https://else.example/", "/b", "/c"];
+    const text = `<h1>Hi</h1>${links.map((link) => `<a href="${link}">A link</a>`).join("")}`;
+    const feed = `<rss><channel>${links.map((link) => `<item><link>https://site.example${link}</link></item>`).join("")}</channel></rss>`;
+    const rules = { own: [options.url], sites: ["site.example"], includes: [], excludes: ["/no"], documents: false };
+    const pick = most === undefined ? rules : { ...rules, most };
+    const wanted = paths.map((path) => `https://site.example${path}`).join("\n");
+    const whole = { contentType: null, options };
+    for (const task of [
+      { kind: "html", bytes: bytes(text), ...whole, pick } as const,
+      { kind: "document", document: "xml", bytes: bytes(feed), ...whole, pick } as const,
+    ]) {
+      const page = await converter.convert(task, { account: "", timeoutMs: 20_000 });
+      expect([page.allLinks, page.picked?.urls, page.picked?.isOwnWanted]).toEqual(["", wanted, true]);
+    }
+  },
+);
+
 test("a hostile page does not hold up the event loop", async () => {
   const html = `<table>${"<tr>".concat("<td>x".repeat(90)).repeat(800)}</table>`;
   let beats = 0;

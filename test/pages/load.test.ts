@@ -123,6 +123,36 @@ const fault = (load: Promise<unknown>) =>
     (error: unknown) => (error instanceof PageError ? error.fault : (error as Error).name),
   );
 
+test.each<[string, string, Partial<LoaderSettings>]>([
+  ["page", "/page", {}],
+  ["redirect", "/to/page", {}],
+  ["refresh", "/refresh", {}],
+  ["rendered page", "/page", { render: "always" }],
+  ["rendered page without text", "/page", { render: "always" }],
+])(
+  "the links of a %s for a crawl are selected by its final address, where it is converted",
+  async (name, path, web) => {
+    const shown = name.endsWith("without text") ? "" : `${PAGE}<a href="/on">On</a>`;
+    const load = loader(web, async () => ({ url: `${base}/page?shown`, status: 200, html: shown }));
+    const asked: string[] = [];
+    const pickAt = (url: string) => {
+      asked.push(url);
+      return {
+        own: [url],
+        sites: [`127.0.0.1:${site.port}`],
+        includes: ["/page"],
+        excludes: [],
+        documents: false,
+        most: 5,
+      };
+    };
+    const page = await load(request(path, { pickAt }));
+    expect(page.url).toBe(name.startsWith("rendered") ? `${base}/page?shown` : `${base}/page`);
+    expect(asked.at(-1)).toBe(page.url);
+    expect([page.allLinks, page.picked]).toEqual(["", { keys: "", urls: "", isOwnWanted: true }]);
+  },
+);
+
 describe("statuses", () => {
   const cases: [string, string][] = [
     ["/status/404", "none"],

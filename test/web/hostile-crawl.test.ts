@@ -2,8 +2,14 @@
 // work ends with its job.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { FakeClock } from "../../src/base/clock.ts";
+import type { RunningJob } from "../../src/jobs/kind.ts";
 import { createConverter } from "../../src/pages/convert/convert.ts";
 import { siteLinks } from "../../src/pages/convert/site-links.ts";
+import type { LoadPage } from "../../src/pages/load.ts";
+import { createHostScheduler } from "../../src/pages/schedule/host-scheduler.ts";
+import { crawlKind } from "../../src/web/crawl.ts";
+import { LOCAL_JOB, memoryCrawlStore } from "../../src/web/memory-crawl-store.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { type FakeSite, page, startFakeSite } from "../support/fake-site.ts";
 import { cpuMs } from "../support/real-time.ts";
@@ -66,6 +72,44 @@ test.each([
   },
   60_000,
 );
+
+test("a crawl whose frontier is full compares no more links", async () => {
+  const most: (number | undefined)[] = [];
+  const found = Array.from({ length: 1000 }, (_, index) => `site.example/${index}`).join("\n");
+  const picked = { keys: found, urls: found.replace(/^/gm, "http://"), isOwnWanted: true };
+  const load: LoadPage = async ({ url, pickAt }) => {
+    most.push(pickAt?.(url).most);
+    const metadata = { title: url, description: "", language: "" };
+    return { url, status: 200, rendered: false, markdown: url, allLinks: "", picked, metadata, needsScript: undefined };
+  };
+  const clock = new FakeClock();
+  const places = { jobs: () => 4, singles: () => 4, browser: () => 1 };
+  const crawls = crawlKind({
+    load,
+    store: memoryCrawlStore(() => undefined),
+    fetch: () => Promise.reject(new Error("Nothing is fetched.")),
+    scheduler: createHostScheduler(clock, places),
+    claimOf: async () => ({ host: "site.example", delayMs: 0 }),
+    pickLinks: converter.pickLinks,
+    robots: { rulesFor: () => Promise.reject(new Error("Robots are not asked.")) },
+    settings: () => ({ respectRobots: false }),
+    problem: () => undefined,
+  });
+  const input = { url: "http://site.example/", limit: 4, maxDepth: null, includePaths: [], excludePaths: PATTERNS };
+  const shape = { formats: ["markdown"], onlyMainContent: true, fullPage: false, documents: false };
+  const job = {
+    ...LOCAL_JOB,
+    kind: "crawl",
+    input: { ...input, ...shape },
+    progress: {},
+    attempts: 1,
+    deadlineAtMs: 0,
+  };
+  const winding = new AbortController().signal;
+  const saveProgress = async () => undefined;
+  await crawls.run({ ...job, winding, saveProgress } as unknown as RunningJob, winding);
+  expect(most).toEqual([1000, 0, 0, 0]);
+});
 
 test("an aborted job stops comparing at once", async () => {
   const abort = new AbortController();

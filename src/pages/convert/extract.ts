@@ -24,6 +24,7 @@ import { readLinks } from "./links.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { type NavigationLink, readNavigation } from "./navigation.ts";
 import { needsScript, refreshTarget, visibleChars } from "./needs-script.ts";
+import type { SiteLinks } from "./site-links.ts";
 
 /** What to extract from a page. */
 export interface ExtractOptions {
@@ -67,6 +68,8 @@ export interface Extracted {
   readonly links?: string[];
   /** All links of the page for crawls, one per line: one string is sent between threads faster than many. */
   readonly allLinks: string;
+  /** Those that a crawl follows, if the task said how to select them. Then `allLinks` is empty. */
+  readonly picked?: SiteLinks;
   /** The links with their text and positions, if they were requested. */
   readonly navigation?: readonly NavigationLink[];
   /** How good the choice of main content is: its predicted F1, from 0 to 1. Present if the program made the choice. */

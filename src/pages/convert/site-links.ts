@@ -25,7 +25,12 @@ export interface SiteLinksTask {
   readonly subdomains?: boolean;
   /** Whether addresses that differ only in their query count as one page. */
   readonly ignoresQuery?: boolean;
+  /** How many links are selected at most; the first ones on the page. */
+  readonly most?: number;
 }
+
+/** The selection of a page's links in the thread that converts it, which knows them itself. */
+export type LinkPick = Omit<SiteLinksTask, "links">;
 
 /** The result. Line by line, `urls` holds the addresses and `keys` their keys; each page occurs once. */
 export interface SiteLinks {
@@ -42,7 +47,7 @@ const COMPARED_LETTERS_MAX = 100_000_000;
 
 /** Selects the links that are on the sites, may be pages, and match the patterns. */
 export function siteLinks(task: SiteLinksTask): SiteLinks {
-  const { links, own, includes, excludes, documents, patterns = "glob" } = task;
+  const { links, own, includes, excludes, documents, patterns = "glob", most = Number.POSITIVE_INFINITY } = task;
   const wanted = compile(includes, patterns);
   const unwanted = compile(excludes, patterns);
   const cost = [...includes, ...excludes].reduce((sum, pattern) => sum + globCost(pattern), 0);
@@ -56,6 +61,7 @@ export function siteLinks(task: SiteLinksTask): SiteLinks {
   const found = new Map<string, string>();
   let lettersLeft = COMPARED_LETTERS_MAX;
   for (const link of links === "" ? [] : links.split("\n")) {
+    if (found.size >= most) break;
     const address = task.ignoresQuery === true ? link.replace(/\?[^#]*/, "") : link;
     if (!belongs(address) || isTrap(address) || !mayBePage(address, { documents })) continue;
     const key = pageKey(address);

@@ -3,7 +3,7 @@
 import type { DocumentKind } from "./document-kind.ts";
 import type { ExtractOptions } from "./extract.ts";
 import type { MapLinksTask } from "./map-links.ts";
-import type { SiteLinksTask } from "./site-links.ts";
+import type { LinkPick, SiteLinksTask } from "./site-links.ts";
 
 /** One page to convert. PDFs are read in pdf-reader.ts. */
 export type PageTask =
@@ -12,6 +12,8 @@ export type PageTask =
       readonly bytes: Uint8Array;
       readonly contentType: string | null;
       readonly options: ExtractOptions;
+      /** Which links to select, for crawls. */
+      readonly pick?: LinkPick | undefined;
     }
   | {
       readonly kind: "document";
@@ -19,6 +21,7 @@ export type PageTask =
       readonly bytes: Uint8Array;
       readonly contentType: string | null;
       readonly options: ExtractOptions;
+      readonly pick?: LinkPick | undefined;
     };
 
 /** A sitemap to read. */

@@ -6,16 +6,18 @@ import { documentMarkdown } from "./documents.ts";
 import { type Extracted, extractPage } from "./extract.ts";
 import { type MapLinks, mapLinks } from "./map-links.ts";
 import { type PdfText, readPdf } from "./pdf-text.ts";
-import { type SiteLinks, siteLinks } from "./site-links.ts";
+import { type LinkPick, type SiteLinks, siteLinks } from "./site-links.ts";
 import { parseSitemap } from "./sitemap-text.ts";
 import type { ConvertTask, SitemapLines } from "./task.ts";
 
 serveTasks<ConvertTask, Extracted | PdfText | SitemapLines | SiteLinks | MapLinks>((task) => {
   switch (task.kind) {
     case "html":
-      return extractPage(decodeHtml(task.bytes, task.contentType), task.options);
-    case "document":
-      return documentMarkdown(task.document, task.bytes, { url: task.options.url, contentType: task.contentType });
+      return picked(extractPage(decodeHtml(task.bytes, task.contentType), task.options), task.pick);
+    case "document": {
+      const { document, bytes, contentType, options, pick } = task;
+      return picked(documentMarkdown(document, bytes, { url: options.url, contentType }), pick);
+    }
     case "pdf":
       return readPdf(task.bytes, task.bytesMax);
     case "links":
@@ -28,3 +30,9 @@ serveTasks<ConvertTask, Extracted | PdfText | SitemapLines | SiteLinks | MapLink
     }
   }
 });
+
+/** Selects the links that a crawl follows. The others are not sent: a page may have megabytes of them. */
+function picked(page: Extracted, pick: LinkPick | undefined): Extracted {
+  if (pick === undefined) return page;
+  return { ...page, allLinks: "", picked: siteLinks({ ...pick, links: page.allLinks }) };
+}
