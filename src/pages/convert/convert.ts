@@ -34,8 +34,10 @@ export interface Converter {
  */
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
-/** The limit of memory for the pages of jobs. The largest pages take some hundred megabytes. */
-const JOBS_MEMORY_MAX = 1024 * 1024 * 1024;
+/** The limit of memory for the pages of jobs, for each thread. The largest pages take some hundred megabytes. */
+const JOBS_THREAD_MEMORY_MAX = 512 * 1024 * 1024;
+/** One thread must be able to convert the largest page. */
+const JOBS_MEMORY_MIN = 1024 * 1024 * 1024;
 /**
  * How many tasks a thread for jobs does. A new thread compiles all code again, which takes as long as two hundred pages, and the
  * memory of its process is limited in any case.
@@ -52,7 +54,10 @@ const threadsProcess = lazily(() => {
 type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
-/** Creates a converter with up to `threads` threads for callers that wait, and half as many for jobs, in a process of their own. */
+/**
+ * Creates a converter with up to `threads` threads for callers that wait, and as many for jobs, in a process of their own. Its low
+ * priority leaves the processors to others that need them.
+ */
 export function createConverter(threads: number): Converter {
   const open = (size: number, start: (path: string, url: URL) => PoolThread, tasksMax?: number): Pool =>
     createPool({
@@ -64,11 +69,12 @@ export function createConverter(threads: number): Converter {
     });
   let process: ThreadsProcess | undefined;
   const startForJobs = (path: string, url: URL) => {
-    process ??= threadsProcess()({ niceness: BEHIND, memoryMax: JOBS_MEMORY_MAX });
+    const memoryMax = Math.max(JOBS_MEMORY_MIN, threads * JOBS_THREAD_MEMORY_MAX);
+    process ??= threadsProcess()({ niceness: BEHIND, memoryMax });
     return process.start(path, url);
   };
   const prompt = open(threads, startThread);
-  const patient = open(Math.ceil(threads / 2), startForJobs, TASKS_PER_JOBS_THREAD);
+  const patient = open(threads, startForJobs, TASKS_PER_JOBS_THREAD);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
