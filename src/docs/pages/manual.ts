@@ -18,6 +18,7 @@ import media from "../../../docs/guides/media.md" with { type: "text" };
 import metrics from "../../../docs/guides/metrics.md" with { type: "text" };
 import moving from "../../../docs/guides/moving.md" with { type: "text" };
 import notOffered from "../../../docs/guides/not-offered.md" with { type: "text" };
+import operating from "../../../docs/guides/operating.md" with { type: "text" };
 import postgresql from "../../../docs/guides/postgresql.md" with { type: "text" };
 import providersGuide from "../../../docs/guides/providers.md" with { type: "text" };
 import requestLog from "../../../docs/guides/request-log.md" with { type: "text" };
@@ -53,6 +54,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/moving.md", text: moving },
     { file: "guides/firecrawl.md", text: firecrawl },
     { file: "guides/deployment.md", text: deployment },
+    { file: "guides/operating.md", text: operating },
     { file: "guides/upgrade-and-backup.md", text: upgrade },
     { file: "guides/postgresql.md", text: postgresql },
     { file: "guides/several-nodes.md", text: severalNodes },
