@@ -73,7 +73,7 @@ export interface ChatDeps {
 /** Builds the chat side. */
 export function createChat(deps: ChatDeps) {
   const { live, log, clock, calls, fleet, metrics, authenticate, isDecisionModel, stages } = deps;
-  const config = () => live.get();
+  const config = live.get;
   const { responses, files, threads, storage } = deps.verbs;
   const reasoning = new ReasoningMemory();
   const affinity = new Affinity({ provider: fleet.provider, minterOf: (value) => reasoning.minterOf(value) });

@@ -47,7 +47,7 @@ const UNFINISHED_TIMES = 4;
 /** Adds the services on which all others depend. */
 export async function addFoundation({ lifecycle, live, log, clock: ownClock = systemClock }: FoundationDeps) {
   const { add } = lifecycle;
-  const config = () => live.get();
+  const config = live.get;
   addLog(add, log, config);
   const tracer = await openTracer(log);
   add("traces", { stop: () => tracer?.stop() });
@@ -88,7 +88,7 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
     ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels, shared, node },
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
-    bodyLimits: () => ({ maxBytes: config().server.maxBodyBytes, valuesMax: config().server.maxBodyValues }),
+    bodyLimits: live.derive(({ server }) => ({ maxBytes: server.maxBodyBytes, valuesMax: server.maxBodyValues })),
     links: () => linksOf(config().server, listener.link),
   };
 }
@@ -196,7 +196,7 @@ function addCallers(
       ...{ clock, limiter, reservations, grants, time },
       keys: verbs.keys,
       accountBudgets: verbs.budgets,
-      changeCounter: () => store.changeCounter(),
+      changeCounter: store.changeCounter,
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       ...unwrittenOf(writer),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),

@@ -26,7 +26,7 @@ export async function openLocalTools(config: Config, note: Note) {
   try {
     const verbs = verbsOf(store, () => config.limits.storagePerAccountBytes);
     const caller = { ...OPERATOR, accountId: await addAccount(verbs) };
-    const parts = createParts(config, { verbs, changeCounter: () => store.changeCounter(), caller, note });
+    const parts = createParts(config, { verbs, changeCounter: store.changeCounter, caller, note });
     const { web, decisions, fleet } = parts;
     await decisions.load();
     web.start();

@@ -60,7 +60,7 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
     ...calls,
     config,
     store: verbs.decisions,
-    changeCounter: () => store.changeCounter(),
+    changeCounter: store.changeCounter,
     chatProvider: fleet.provider,
     chatPrices: fleet.prices,
     authenticate: callers.authenticate,

@@ -31,10 +31,8 @@ export class LiveConfig {
     this.#load = load;
   }
 
-  /** The current configuration. Call again rather than keep it. */
-  get(): Config {
-    return this.#config;
-  }
+  /** The current configuration. Call again rather than keep it. May be handed on by itself. */
+  readonly get = (): Config => this.#config;
 
   /** What is doubtful in the current configuration: ignored variables, old names of keys. A line each. */
   warnings(): readonly string[] {

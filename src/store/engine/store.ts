@@ -76,7 +76,7 @@ export interface Store {
   /** Appended to a `SELECT` to lock its rows, skipping those that other transactions have locked; "" if not needed. */
   readonly takingRows: string;
   /** A number that changes when another program may have committed changes, so that caches must be discarded. */
-  changeCounter(): number;
+  readonly changeCounter: () => number;
   /**
    * `listener` hears the id of every job that has ended or is gone, wherever that was asked for. SQLite tells nothing, and a
    * message of PostgreSQL may be lost, so the jobs are looked at as well.
