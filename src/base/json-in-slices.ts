@@ -5,6 +5,13 @@ import { createPause } from "./time-slices.ts";
 
 /** Characters that are escaped at once. */
 const SLICE_CHARS = 64 * 1024;
+/**
+ * The size of a value that is serialised at once. In a list of many short values, as most are, one step for each of their members
+ * would take several times as long as the text itself.
+ */
+const SMALL_CHARS = 4096;
+/** What a value counts besides its strings. */
+const VALUE_CHARS = 4;
 
 /** The text of a plain value: null, booleans, numbers, strings, and arrays and objects of these. */
 export async function jsonInTurns(value: unknown): Promise<string> {
@@ -23,7 +30,11 @@ export async function jsonInTurns(value: unknown): Promise<string> {
       if (!isList && member === undefined) continue;
       parts.push(isList ? separator : `${separator}${JSON.stringify(key)}:`);
       separator = ",";
-      await write(member);
+      if (sizeLeft(member, SMALL_CHARS) > 0) {
+        parts.push(JSON.stringify(member) ?? "null");
+        const wait = pause();
+        if (wait !== undefined) await wait;
+      } else await write(member);
     }
     parts.push(isList ? (separator === "[" ? "[]" : "]") : separator === "{" ? "{}" : "}");
   };
@@ -41,4 +52,21 @@ export async function jsonInTurns(value: unknown): Promise<string> {
   };
   await write(value);
   return parts.join("");
+}
+
+/** What is left of `most` after the size of a plain value; 0 or less when it is larger, whose rest is not looked at. */
+function sizeLeft(value: unknown, most: number): number {
+  if (typeof value === "string") return most - VALUE_CHARS - value.length;
+  let budget = most - VALUE_CHARS;
+  if (typeof value !== "object" || value === null) return budget;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && budget > 0; at++) budget = sizeLeft(value[at], budget);
+    return budget;
+  }
+  const keys = Object.keys(value);
+  for (let at = 0; at < keys.length && budget > 0; at++) {
+    const key = keys[at] as string;
+    budget = sizeLeft((value as Record<string, unknown>)[key], budget - key.length);
+  }
+  return budget;
 }

@@ -29,10 +29,26 @@ test("long texts too, wherever they are cut", async () => {
   );
 });
 
-test("serialising a large value lets other work run", async () => {
+test("values around the size that is serialised at once", async () => {
+  const gaps = (length: number) => ({
+    text: "x".repeat(length),
+    none: undefined,
+    list: [undefined, { none: undefined }, 1],
+  });
+  for (const length of [4000, 4060, 4070, 4080, 4090, 4096, 4100, 65_530, 65_540]) {
+    const value = [gaps(length), { deep: [[gaps(length)], "é".repeat(length)] }];
+    expect((await jsonInTurns(value)) === JSON.stringify(value)).toBe(true);
+  }
+});
+
+test.each([
+  ["long texts", () => Array.from({ length: 40 }, () => '"\n'.repeat(500_000))],
+  ["many short values", () => Array.from({ length: 60_000 }, (_, at) => ({ role: "user", content: `turn ${at}` }))],
+])("serialising %s lets other work run", async (_, make) => {
+  const value = make();
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
-  await jsonInTurns(Array.from({ length: 40 }, () => '"\n'.repeat(500_000)));
+  await jsonInTurns(value);
   clearInterval(timer);
   expect(turns).toBeGreaterThan(0);
 });

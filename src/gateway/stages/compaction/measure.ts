@@ -88,13 +88,11 @@ export class TokenMemory {
       if (entry.role !== "system") {
         prefix = Bun.hash(`${entry.role}\u0000${shapeOf(entry)}\u0000${own.toString(16)}`, BigInt(prefix));
       }
-      out.push({
-        element,
-        entry,
-        tokens: (await this.#count(own, text, counter)) + besides(entry),
-        prefix: prefix.toString(16),
-      });
-      await pause();
+      // Nearly all of a conversation was counted with its earlier requests: what is known waits for nothing.
+      const counted = this.#counts.get(own) ?? (await this.#count(own, text, counter));
+      out.push({ element, entry, tokens: counted + besides(entry), prefix: prefix.toString(16) });
+      const wait = pause();
+      if (wait !== undefined) await wait;
     }
     return out;
   }
