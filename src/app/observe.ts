@@ -105,7 +105,7 @@ export function createObserver({ clock, log, metrics, mayQuote, record }: Observ
       if (!exchange.recorded && exchange.caller !== undefined)
         record(unansweredRow(exchange, { status, tookMs, nowMs: clock.now() }));
       endSpan(exchange, status, errorCode);
-      log.request(logFields(exchange, status, tookMs));
+      log.request(logFields(exchange, status, tookMs), exchange.log);
     },
     /** A call to a provider failed. Its text about a refused request may quote the prompt. */
     failed({ provider, model }: ModelRoute, { kind, status, message, said }: UpstreamFault): void {

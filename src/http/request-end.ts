@@ -25,7 +25,7 @@ export function noteError({ log }: Exchange, { apiCode, detail }: ApiError): voi
   if (detail.asked !== undefined) log["asked_model"] = detail.asked.slice(0, LOGGED_CHARS_MAX);
 }
 
-/** The fields of a request's log line. */
+/** The fields with which a request's log line begins. Those of `exchange.log` follow. */
 export function logFields(exchange: Exchange, status: number, tookMs: number): Record<string, unknown> {
   return {
     request_id: exchange.requestId.slice(0, LOGGED_CHARS_MAX),
@@ -33,6 +33,5 @@ export function logFields(exchange: Exchange, status: number, tookMs: number): R
     path: exchange.path.slice(0, LOGGED_CHARS_MAX),
     status,
     ms: Math.round(tookMs * 10) / 10,
-    ...exchange.log,
   };
 }

@@ -13,6 +13,8 @@ export interface LogRecord {
   level: LogLevel;
   message: string;
   fields: LogFields | undefined;
+  /** Further fields, after the others. */
+  more?: LogFields | undefined;
 }
 
 /** Longer values are truncated. */
@@ -56,23 +58,27 @@ const KEPT_CHARS_MAX = 200;
 export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers = new Map()): string {
   const message = textMember(known, "msg", record.message, redact);
   let line = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}",${message}`;
-  const { fields = NO_FIELDS } = record;
-  for (const name in fields) {
-    const value = readMember(fields, name);
-    const member =
-      typeof value === "string" ? textMember(known, name, value, redact) : otherMember(name, value, redact);
-    if (member === "") continue;
-    if (line.length + member.length >= LINE_CHARS_MAX) {
-      line += ',"truncated":true';
-      break;
+  for (const fields of [record.fields ?? NO_FIELDS, record.more ?? NO_FIELDS]) {
+    for (const name in fields) {
+      const member = memberText(name, readMember(fields, name), redact, known);
+      if (member === "") continue;
+      if (line.length + member.length >= LINE_CHARS_MAX) return `${line},"truncated":true}\n`;
+      line += `,${member}`;
     }
-    line += `,${member}`;
   }
   return `${line}}\n`;
 }
 
-/** `"name":"text"`, without secrets. */
-function textMember(known: KnownMembers, name: string, text: string, redact: Redact): string {
+function memberText(name: string, value: unknown, redact: Redact, known: KnownMembers): string {
+  if (typeof value === "string") return textMember(known, name, value, redact);
+  if (typeof value === "number" && Number.isFinite(value)) {
+    const { begin, isSecret } = memberOf(known, name);
+    return isSecret ? `${begin}"${REDACTED}"` : begin + value;
+  }
+  return otherMember(name, value, redact);
+}
+
+function memberOf(known: KnownMembers, name: string): KnownMember {
   let member = known.get(name);
   if (member === undefined) {
     const isRequestId = name === "request_id" || name === "requestId";
@@ -81,6 +87,12 @@ function textMember(known: KnownMembers, name: string, text: string, redact: Red
     member = { begin: `${quote(name)}:`, isSecret, isRequestId, text: "", written: '""' };
     if (known.size < MEMBERS_MAX) known.set(name, member);
   }
+  return member;
+}
+
+/** `"name":"text"`, without secrets. */
+function textMember(known: KnownMembers, name: string, text: string, redact: Redact): string {
+  const member = memberOf(known, name);
   if (member.isSecret) return `${member.begin}"${REDACTED}"`;
   if (member.text === text) return member.begin + member.written;
   const written = quote(safeText(member.isRequestId ? text.slice(0, REQUEST_ID_CHARS_MAX) : text, redact));
@@ -91,11 +103,11 @@ function textMember(known: KnownMembers, name: string, text: string, redact: Red
   return member.begin + written;
 }
 
-/** The same of a value that is no text; empty if there is nothing to write. */
+/** The same of a value that is no text and no number; empty if there is nothing to write. */
 function otherMember(name: string, value: unknown, redact: Redact): string {
   const safe = safeValue(name, value, redact);
   if (safe === undefined) return "";
-  return `${quote(name)}:${typeof safe === "number" ? String(safe) : escapeRest(JSON.stringify(safe))}`;
+  return `${quote(name)}:${escapeRest(JSON.stringify(safe))}`;
 }
 
 const COLOURS: Readonly<Record<LogLevel, string>> = { debug: "90", info: "32", warn: "33", error: "31" };
@@ -107,7 +119,8 @@ export function prettyLine(record: LogRecord, redact: Redact, options: { colour:
   const word = paint(record.level.toUpperCase().padEnd(5), COLOURS[record.level]);
   let line = "";
   let frames: readonly unknown[] = [];
-  for (const [name, value] of entriesOf(record.fields, redact)) {
+  const entries = [...entriesOf(record.fields, redact), ...entriesOf(record.more, redact)];
+  for (const [name, value] of entries) {
     if (value === undefined) continue;
     let shown = value;
     if (isErrorView(value)) {

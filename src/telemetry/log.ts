@@ -11,8 +11,8 @@ export interface Logger {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The one wide line at the end of a request; a 5xx `status` makes it a warning. */
-  request(fields: LogFields): void;
+  /** The one wide line at the end of a request, with the fields of both objects; a 5xx `status` makes it a warning. */
+  request(fields: LogFields, more?: LogFields): void;
   /** Resolves when everything logged so far is written, or the sink gave up. */
   flush(): Promise<void>;
   setLevel(level: LogLevel): void;
@@ -57,9 +57,9 @@ export function createLogger(options: LoggerOptions): Logger {
     options.write(text);
   };
 
-  const log = (level: LogLevel, message: string, fields?: LogFields) => {
+  const log = (level: LogLevel, message: string, fields?: LogFields, more?: LogFields) => {
     if (RANK[level] < rank) return;
-    const record = { timeMs: options.clock.now(), level, message, fields };
+    const record = { timeMs: options.clock.now(), level, message, fields, more };
     gathered +=
       options.format === "json"
         ? jsonLine(record, redact, known)
@@ -77,9 +77,9 @@ export function createLogger(options: LoggerOptions): Logger {
     info: (message, fields) => log("info", message, fields),
     warn: (message, fields) => log("warn", message, fields),
     error: (message, fields) => log("error", message, fields),
-    request: (fields) => {
+    request: (fields, more) => {
       const status = fields["status"];
-      log(typeof status === "number" && status >= 500 ? "warn" : "info", "request", fields);
+      log(typeof status === "number" && status >= 500 ? "warn" : "info", "request", fields, more);
     },
     flush: async () => {
       hand();
