@@ -202,8 +202,7 @@ export class Breaker {
   }
 
   #callPermit(account: string): Permit {
-    const epoch = this.#epoch;
-    return new OnePermit((outcome) => this.#settleCall(epoch, account, outcome));
+    return new CallPermit(this, this.#epoch, account);
   }
 
   #probePermit(account: string): Permit {
@@ -214,7 +213,8 @@ export class Breaker {
     return new OnePermit((outcome) => this.#settleProbe(probe, account, outcome));
   }
 
-  #settleCall(epoch: number, account: string, outcome: CallOutcome): void {
+  /** A call that was permitted in an epoch has ended. Permits call it. */
+  settleCall(epoch: number, account: string, outcome: CallOutcome): void {
     if (outcome === "ok") this.#noteSuccess(account);
     if (!isFailure(outcome)) return;
     const failure = { atMs: this.#clock.now(), account };
@@ -302,6 +302,26 @@ export class Breaker {
 
   #probeRuns(): boolean {
     return this.#probe !== undefined && this.#clock.now() < this.#probe.untilMs;
+  }
+}
+
+/** The permit of a call while the breaker is closed. */
+class CallPermit implements Permit {
+  readonly #breaker: Breaker;
+  readonly #epoch: number;
+  readonly #account: string;
+  #isSettled = false;
+
+  constructor(breaker: Breaker, epoch: number, account: string) {
+    this.#breaker = breaker;
+    this.#epoch = epoch;
+    this.#account = account;
+  }
+
+  settle(outcome: CallOutcome): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#breaker.settleCall(this.#epoch, this.#account, outcome);
   }
 }
 

@@ -53,14 +53,15 @@ export class RouteBreaker {
 
   #withModel(provider: Permit | undefined, account: string): AtOnce<Permit | undefined> {
     if (provider === undefined) return undefined;
-    const both = (model: Permit | undefined) => {
-      if (model !== undefined) return new RoutePermit(provider, model);
-      provider.settle("unknown");
-      return undefined;
-    };
     const model = this.model.acquireOfAll(account);
-    return model instanceof Promise ? model.then(both) : both(model);
+    return model instanceof Promise ? model.then((permit) => bothOf(provider, permit)) : bothOf(provider, model);
   }
+}
+
+function bothOf(provider: Permit, model: Permit | undefined): Permit | undefined {
+  if (model !== undefined) return new RoutePermit(provider, model);
+  provider.settle("unknown");
+  return undefined;
 }
 
 class RoutePermit implements Permit {

@@ -3,12 +3,13 @@
 import { editJson } from "../../base/json-edit.ts";
 import { isRecord } from "../../base/json-object.ts";
 import type { Stop } from "../../base/stop-signal.ts";
+import type { ModelRoute } from "../../catalog/models.ts";
 import { knownCostMicros } from "../../catalog/prices.ts";
 import type { Usage } from "../../chat/event.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
-import { usageRecord } from "../usage/meter.ts";
+import { type CallUsage, usageRecord } from "../usage/meter.ts";
 import type {
   BodyMembers,
   ChatTurn,
@@ -38,26 +39,26 @@ export function spend(
   spent: { usage: Usage; status: number; errorCode: string | null; ttfbMs: number | null; isCall?: true },
 ): void {
   const { exchange, caller, model } = turn;
-  if (spent.isCall !== true) exchange.recorded = true;
+  const { usage, status, errorCode, ttfbMs } = spent;
+  const call: CallUsage = { model, route: attempt.route, usage, status, errorCode, ttfbMs };
+  if (spent.isCall === true) call.isCall = true;
+  else exchange.recorded = true;
   exchange.log["input_tokens"] = spent.usage.inputTokens;
   exchange.log["output_tokens"] = spent.usage.outputTokens;
   exchange.log["provider"] = attempt.route.provider;
   deps.record(
-    usageRecord(
-      { model, route: attempt.route, ...spent },
-      {
-        requestId: exchange.requestId,
-        accountId: caller.accountId,
-        keyId: caller.keyId,
-        endpoint: exchange.path,
-        stream: turn.chat.stream,
-        startedMs: exchange.startedMs,
-        nowMs: deps.clock.now(),
-        failedRoutes: exchange.failedRoutes,
-        askedMs: attempt.startedMs,
-        answerId: turn.id,
-      },
-    ),
+    usageRecord(call, {
+      requestId: exchange.requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      endpoint: exchange.path,
+      stream: turn.chat.stream,
+      startedMs: exchange.startedMs,
+      nowMs: deps.clock.now(),
+      failedRoutes: exchange.failedRoutes,
+      askedMs: attempt.startedMs,
+      answerId: turn.id,
+    }),
   );
 }
 
@@ -147,9 +148,20 @@ export function listenerOf(runs: readonly StageRun[], turn: ChatTurn, target: Ta
 /** Tells the client which route answered and which parameters were dropped. */
 export function noteRoute(turn: ChatTurn, attempt: RouteAttempt, dropped: readonly string[]): void {
   const { headers } = turn.exchange;
-  headers["x-sallyport-route"] = headerText(`${attempt.route.provider}/${attempt.route.model}`);
+  headers["x-sallyport-route"] = nameOfRoute(attempt.route);
   if (turn.dropped.length === 0 && dropped.length === 0) return;
   headers["x-sallyport-dropped"] = headerText([...new Set([...turn.dropped, ...dropped])].join(", "));
+}
+
+const routeNames = new WeakMap<ModelRoute, string>();
+
+function nameOfRoute(route: ModelRoute): string {
+  let name = routeNames.get(route);
+  if (name === undefined) {
+    name = headerText(`${route.provider}/${route.model}`);
+    routeNames.set(route, name);
+  }
+  return name;
 }
 
 /** Writes into the log line how many reasoning items of the history the provider left out. */

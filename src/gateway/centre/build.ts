@@ -77,8 +77,8 @@ function builtAtOnce(
     clientHeaders: turn.clientHeaders,
     endUser: deps.endUserOf(turn.caller, provider),
     storesAnswer: turn.storesAnswer === true,
-    ...(json === undefined ? {} : { json }),
   };
+  if (json !== undefined) ctx.json = json;
   const own = defaultsFor(chat, model, format);
   const defaults = allowedDefaults(own, ctx, model);
   return isLossless(turn, provider)
@@ -97,10 +97,9 @@ function relayedRequest(
   // The wish for the cost is the gateway's to fulfil, and providers refuse unknown members.
   if (turn.chat.includeCost === true && provider.quirks.usage_include !== true) members["usage"] = undefined;
   const { text, body } = turn.relayed ?? turn;
-  const reasoningRemoved = turn.reasoningRemoved === true;
-  return requestOf(text, (outline) =>
-    provider.dialect.lossless.request(outline, turn.chat, { ...ctx, body, reasoningRemoved }, members),
-  );
+  ctx.body = body;
+  ctx.reasoningRemoved = turn.reasoningRemoved === true;
+  return requestOf(text, (outline) => provider.dialect.lossless.request(outline, turn.chat, ctx, members));
 }
 
 function translatedRequest(
@@ -139,13 +138,10 @@ export function identityOf(
 ): RelayIdentity {
   const echo = turn.format.storesAnswers === true ? echoOf(turn.body) : undefined;
   const { keepsUpstreamId } = turn;
-  return {
+  const identity: RelayIdentity = {
     id: turn.id,
-    ...(keepsUpstreamId === undefined ? {} : { keepsId: (id: string) => keepsUpstreamId(id, provider.name) }),
     model: turn.model.id,
-    ...(echo === undefined ? {} : { echo }),
     includeUsage: turn.chat.includeUsage,
-    ...(request.hidesEncrypted === true ? { hidesEncrypted: true } : {}),
     requestId: turn.exchange.requestId,
     createdSeconds: turn.createdSeconds,
     sealed: (value) => deps.sealed(value, provider.minter),
@@ -153,6 +149,11 @@ export function identityOf(
     settle: usageSettler(turn.chat, turn.model.prices),
     tell: (fault) => tellAnswerFault(fault, deps.scrub),
   };
+  // Nearly all have none of them.
+  if (keepsUpstreamId !== undefined) identity.keepsId = (id) => keepsUpstreamId(id, provider.name);
+  if (echo !== undefined) identity.echo = echo;
+  if (request.hidesEncrypted === true) identity.hidesEncrypted = true;
+  return identity;
 }
 
 /**

@@ -44,7 +44,7 @@ const NO_ROUTES: readonly FailedRoute[] = [];
 /** The usage row of one upstream call. */
 export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord {
   const { usage, model, route } = spent;
-  return {
+  const record: { -readonly [Name in keyof UsageRecord]: UsageRecord[Name] } = {
     requestId: account.requestId,
     accountId: account.accountId,
     keyId: account.keyId,
@@ -67,10 +67,11 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     createdAtMs: account.nowMs,
     attempts: account.failedRoutes ?? NO_ROUTES,
     arrivedMs: account.startedMs,
-    ...(account.askedMs === undefined ? {} : { askedMs: account.askedMs }),
-    ...(spent.isCall === true ? { isCall: true } : {}),
-    ...(account.answerId === undefined || spent.isCall === true ? {} : { answerId: account.answerId }),
   };
+  if (account.askedMs !== undefined) record.askedMs = account.askedMs;
+  if (spent.isCall === true) record.isCall = true;
+  else if (account.answerId !== undefined) record.answerId = account.answerId;
+  return record;
 }
 
 /** Settles the usage of one request, of which the prompt is counted at most once. */
