@@ -80,9 +80,7 @@ const textOf: Whole<string> = {
  * to be decompressed.
  */
 export function textAtHand(answer: UpstreamAnswer): string | undefined {
-  if (!isAtHand(answer)) return undefined;
-  const bytes = answer.wire.read() as Uint8Array | undefined;
-  return bytes === undefined ? "" : decoder.decode(bytes);
+  return isAtHand(answer) ? answer.wire.text() : undefined;
 }
 
 function isAtHand(answer: UpstreamAnswer): answer is OwnAnswer {

@@ -44,6 +44,15 @@ export class BodyCutter {
     return this.isOver;
   }
 
+  /** Takes bytes without cutting them, if they are exactly what is left of a body with a known length. */
+  takesAsRest(count: number): boolean {
+    if (this.#isChunked || this.#step !== "data" || count !== this.#left) return false;
+    this.#left = 0;
+    this.#step = "over";
+    this.surplus = 0;
+    return true;
+  }
+
   /** Takes the next bytes, from `at` on, and passes on those of the body. Throws `BrokenAnswer`. */
   push(bytes: Buffer, from: number, pass: (part: Buffer) => void): void {
     let at = from;

@@ -67,6 +67,8 @@ export interface WireAnswer {
    * has answered. Throws `BrokenAnswer` if the answer is cut off, or the reason with which it was stopped.
    */
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** The same as one text in UTF-8, of an answer that is complete and was not read. */
+  text(): string;
   /** Whether all bytes have arrived. */
   readonly isComplete: boolean;
   /** Ends the exchange and closes its connection, unless it is complete. */
@@ -90,7 +92,9 @@ export class CallExchange implements WireAnswer {
   #interims = 0;
   #head: AnswerHead | undefined;
   #cutter: BodyCutter | undefined;
-  #first: Uint8Array | undefined;
+  #first: Buffer | undefined;
+  /** Where the bytes of the body begin in the first part. */
+  #firstAt = 0;
   #others: Uint8Array[] | undefined;
   #waiting = 0;
   #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
@@ -210,10 +214,20 @@ export class CallExchange implements WireAnswer {
   #readBody(bytes: Buffer, at: number): void {
     const cutter = this.#cutter as BodyCutter;
     this.#partialHead = undefined;
-    if (at < bytes.length) cutter.push(bytes, at, this.#pass);
+    if (at < bytes.length) {
+      if (this.#first === undefined && cutter.takesAsRest(bytes.length - at)) this.#keepRest(bytes, at);
+      else cutter.push(bytes, at, this.#pass);
+    }
     if (cutter.isOver) this.#complete(cutter.surplus === 0);
     else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined) this.#connection?.pause();
     this.#deliver();
+  }
+
+  /** A view of the bytes is only made for those who read bytes. */
+  #keepRest(bytes: Buffer, at: number): void {
+    this.#waiting += bytes.length - at;
+    this.#first = bytes;
+    this.#firstAt = at;
   }
 
   readonly #pass = (part: Buffer): void => {
@@ -243,10 +257,11 @@ export class CallExchange implements WireAnswer {
     else reading.resolve(this.#take());
   }
 
-  #take(): Uint8Array | undefined {
-    const first = this.#first;
+  #take(): Buffer | undefined {
+    const first = this.#firstAt === 0 ? this.#first : this.#first?.subarray(this.#firstAt);
     const others = this.#others;
     this.#first = undefined;
+    this.#firstAt = 0;
     this.#others = undefined;
     this.#waiting = 0;
     if (first === undefined || others === undefined) return first;
@@ -264,6 +279,17 @@ export class CallExchange implements WireAnswer {
     this.#connection?.resume();
     this.#reading = Promise.withResolvers();
     return this.#reading.promise;
+  }
+
+  text(): string {
+    const isOne = this.#others === undefined;
+    const at = isOne ? this.#firstAt : 0;
+    const bytes = isOne ? this.#first : this.#take();
+    this.#first = undefined;
+    this.#firstAt = 0;
+    if (bytes === undefined) return "";
+    const isMarked = bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+    return bytes.toString("utf8", isMarked ? at + 3 : at, bytes.length);
   }
 
   /** The server closed the connection; without `isOrderly` it broke. */

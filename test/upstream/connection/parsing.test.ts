@@ -6,6 +6,51 @@ import { BrokenAnswer, InvalidHeader } from "../../../src/upstream/connection/fa
 import { headEnd, headStart, targetOf } from "../../../src/upstream/connection/request-head.ts";
 import "../../support/seed.ts";
 
+const bytes = (text: string) => Buffer.from(text, "latin1");
+const OK = "HTTP/1.1 200 OK\r\n";
+
+const requestOf = (method: string) => ({
+  ...{ method, head: "", isAscii: true, body: undefined, bodyBytes: 0, upload: undefined },
+  ...{ firstByteMs: 60_000, late: () => new Error("late") },
+});
+
+const idleCarrier = (release: (isKept: boolean) => void = () => {}) => ({
+  ...{ mayBeStale: false, send() {}, write() {}, whenTaken: () => Promise.resolve() },
+  ...{ pause() {}, resume() {}, close() {}, release },
+});
+
+/** Byte order marks, characters of every length, and what is no UTF-8. */
+const PARTS_OF_TEXT = [
+  [0xef, 0xbb, 0xbf],
+  [0xc3],
+  [0xa9],
+  [0xe2, 0x82],
+  [0xac],
+  [0xf0, 0x9f, 0x98, 0x80],
+  [0xff],
+  [0x41],
+];
+
+test("the text of an answer is that of its bytes", () => {
+  const property = fc.property(
+    fc.array(fc.constantFrom(...PARTS_OF_TEXT), { maxLength: 6 }),
+    fc.nat(400),
+    (parts, cut) => {
+      const body = Buffer.from(parts.flat());
+      const all = Buffer.concat([bytes(`${OK}Content-Length: ${body.length}\r\n\r\n`), body]);
+      const exchange = new CallExchange(requestOf("POST"), { answered() {}, refused() {}, again() {} });
+      exchange.ready(idleCarrier());
+      const at = cut % (all.length + 1);
+      for (const piece of [all.subarray(0, at), all.subarray(at)]) if (piece.length > 0) exchange.received(piece);
+      expect(exchange.isComplete).toBe(true);
+      expect(exchange.text()).toBe(new TextDecoder().decode(body));
+      expect(exchange.text()).toBe("");
+      expect(exchange.read()).toBeUndefined();
+    },
+  );
+  fc.assert(property, { numRuns: 2000 });
+});
+
 interface Read {
   head: AnswerHead | undefined;
   body: string;
@@ -19,35 +64,22 @@ interface Read {
 async function read(pieces: readonly Buffer[], { method = "POST", ends = false } = {}): Promise<Read> {
   const out: Read = { head: undefined, body: "", error: undefined, isComplete: false, isKept: undefined };
   let isRead = false;
-  const exchange = new CallExchange(
-    {
-      ...{ method, head: "", isAscii: true, body: undefined, bodyBytes: 0, upload: undefined },
-      ...{ firstByteMs: 60_000, late: () => new Error("late") },
+  const exchange = new CallExchange(requestOf(method), {
+    answered: (answer) => {
+      out.head = answer.head;
     },
-    {
-      answered: (answer) => {
-        out.head = answer.head;
-      },
-      refused: (error) => {
-        if (!isRead) out.error = error;
-      },
-      again: () => {
-        throw new Error("not on this connection");
-      },
+    refused: (error) => {
+      if (!isRead) out.error = error;
     },
-  );
-  exchange.ready({
-    mayBeStale: false,
-    send() {},
-    write() {},
-    whenTaken: () => Promise.resolve(),
-    pause() {},
-    resume() {},
-    release: (isKept) => {
-      out.isKept = isKept;
+    again: () => {
+      throw new Error("not on this connection");
     },
-    close() {},
   });
+  exchange.ready(
+    idleCarrier((isKept) => {
+      out.isKept = isKept;
+    }),
+  );
   for (const piece of pieces) exchange.received(piece);
   if (ends) exchange.ended(true, undefined);
   out.isComplete = exchange.isComplete;
@@ -70,9 +102,6 @@ async function read(pieces: readonly Buffer[], { method = "POST", ends = false }
   out.body = Buffer.concat(parts).toString("latin1");
   return out;
 }
-
-const bytes = (text: string) => Buffer.from(text, "latin1");
-const OK = "HTTP/1.1 200 OK\r\n";
 
 const ANSWERS: Record<string, { text: string; body: string; isKept: boolean; method?: string; ends?: true }> = {
   "a length": { text: `${OK}Content-Length: 5\r\n\r\nhello`, body: "hello", isKept: true },
