@@ -82,7 +82,10 @@ interface JsonBody<Text extends BodyText = string> {
 
 /** The same, without making a string of a long body. */
 export async function readJsonText(request: Request, limits: BodyLimits): Promise<JsonBody<BodyText>> {
-  const { text, value } = await readJsonValue(request, limits);
+  requireJsonType(request);
+  const { text, value } = isPlainSmall(request)
+    ? parsedSmall(await smallText(request, limits), limits)
+    : await readLargerValue(request, limits);
   const read = { text, body: asObject(value) };
   const alias = maybeExchangeOf(request)?.alias;
   if (alias === undefined) return read;
@@ -100,18 +103,34 @@ function withModel({ text, body }: JsonBody<BodyText>, model: string): JsonBody<
  * Reads a body that is any JSON value, as text and parsed. Throws 400 `invalid_json`, or `invalid_request` for another content
  * type.
  */
-export async function readJsonValue(
-  request: Request,
-  limits: BodyLimits,
-): Promise<{ readonly text: BodyText; readonly value: unknown }> {
-  const type = request.headers.get("content-type");
-  if (type !== null && type !== "application/json" && !isJsonType(type)) {
-    throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
-  }
-  if (isSmall(request) && maybeExchangeOf(request)?.wire === undefined) {
-    const text = await smallText(request, limits);
-    return { text, value: parseWithin(text, limits) };
-  }
+export async function readJsonValue(request: Request, limits: BodyLimits): Promise<JsonValue> {
+  requireJsonType(request);
+  if (isPlainSmall(request)) return parsedSmall(await smallText(request, limits), limits);
+  return readLargerValue(request, limits);
+}
+
+/** A JSON value as text and parsed. */
+interface JsonValue {
+  readonly text: BodyText;
+  readonly value: unknown;
+}
+
+function requireJsonType({ headers }: Request): void {
+  const type = headers.get("content-type");
+  if (type === null || type === "application/json" || isJsonType(type)) return;
+  throw new ApiError("invalid_request", `Expected Content-Type: application/json, got "${type.slice(0, 100)}".`);
+}
+
+/** Whether a body is small, and nobody copies it. */
+function isPlainSmall(request: Request): boolean {
+  return isSmall(request) && maybeExchangeOf(request)?.wire === undefined;
+}
+
+function parsedSmall(text: string, limits: BodyLimits): JsonValue {
+  return { text, value: parseWithin(text, limits) };
+}
+
+async function readLargerValue(request: Request, limits: BodyLimits): Promise<JsonValue> {
   const bytes = await readBody(request, limits);
   if (bytes.byteLength < STEP_BYTES_MIN) {
     const text = decoder.decode(bytes);

@@ -23,20 +23,19 @@ export function isSmall({ headers }: Request): boolean {
   return declared !== null && Number(declared) <= SMALL_BYTES_MAX && headers.get("content-encoding") === null;
 }
 
-/** The requests that wait for the same turn. */
-let waiting: (() => void)[] = [];
-
-function wakeAll(): void {
-  const all = waiting;
-  waiting = [];
-  for (const wake of all) wake();
+/** A body that is read with the next turn of the event loop. */
+interface Waiting {
+  read(): void;
 }
 
-/** Waits for one turn of the event loop, with one callback for all requests. */
-const sharedTurn = () =>
-  new Promise<void>((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(wakeAll);
-  });
+/** The bodies that wait for the same turn, with one callback for all. */
+let waiting: Waiting[] = [];
+
+function readAll(): void {
+  const all = waiting;
+  waiting = [];
+  for (const one of all) one.read();
+}
 
 const textOf = (request: Request) => request.text();
 const bytesOf = (request: Request) => request.bytes();
@@ -56,12 +55,28 @@ export function smallBytes(request: Request, limits: SmallLimits): Promise<Uint8
   return readSmall(request, limits, bytesOf);
 }
 
-async function readSmall<T>(request: Request, limits: SmallLimits, read: (request: Request) => Promise<T>): Promise<T> {
-  if (Number(request.headers.get("content-length")) > limits.maxBytes) throw bodyTooLarge(limits.maxBytes);
-  // Most bodies arrive together with their headers and are complete one turn later.
-  await sharedTurn();
-  const whole = read(request);
-  if (Bun.peek.status(whole) === "fulfilled") return Bun.peek(whole) as T;
+function readSmall<T>(request: Request, limits: SmallLimits, read: (request: Request) => Promise<T>): Promise<T> {
+  if (Number(request.headers.get("content-length")) > limits.maxBytes)
+    return Promise.reject(bodyTooLarge(limits.maxBytes));
+  return new Promise((resolve, reject) => {
+    // Most bodies arrive together with their headers and are complete one turn later.
+    const body: Waiting = {
+      read() {
+        try {
+          const whole = read(request);
+          if (Bun.peek.status(whole) === "fulfilled") resolve(Bun.peek(whole) as T);
+          else readRest(whole, limits).then(resolve, reject);
+        } catch (error) {
+          reject(bodyCutOff(error));
+        }
+      },
+    };
+    if (waiting.push(body) === 1) setImmediate(readAll);
+  });
+}
+
+/** Waits for a body of which a part is missing. */
+async function readRest<T>(whole: Promise<T>, limits: SmallLimits): Promise<T> {
   const { stallMs = STALL_MS, totalMs = TOTAL_MS } = limits;
   const late = Promise.withResolvers<never>();
   // The pieces of such a body are not seen, so the whole must arrive within the longest pause.
