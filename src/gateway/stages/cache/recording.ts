@@ -17,7 +17,7 @@ export class Recording {
     const joined = last === undefined ? undefined : joinedText(last, event);
     if (joined === undefined) this.#events.push(event);
     else this.#events[this.#events.length - 1] = joined;
-    this.#chars += "text" in event ? event.text.length : 0;
+    this.#chars += "text" in event ? event.text.length : charsIn(event);
     if (this.#chars > CACHED_CHARS_MAX) this.#events = [];
   }
 
@@ -33,6 +33,15 @@ export class Recording {
 }
 
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["stop", "stop_sequence", "tool_calls"]);
+
+/** The characters of all texts in a value: a picture or a result of a tool may be as long as any text. */
+function charsIn(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let chars = 0;
+  for (const one of Array.isArray(value) ? value : Object.values(value)) chars += charsIn(one);
+  return chars;
+}
 
 /** Two events as one, if both are pieces of one text. */
 function joinedText(last: ChatEvent, event: ChatEvent): ChatEvent | undefined {
