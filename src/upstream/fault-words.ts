@@ -106,8 +106,8 @@ export function isContextLength(said: FaultText): boolean {
  * The error of an answer that contains an error object; `otherwise` is its code if the object has no code and no type. An unknown
  * code in a well-formed answer shows that the provider works, so it is not taken for an outage.
  */
-export function answerFault(said: FaultText, otherwise: AnswerFaultCode = "provider_unavailable"): AnswerFault {
-  const { message, code, type, param, details } = said;
+export function answerFault(text: FaultText, otherwise: AnswerFaultCode = "provider_unavailable"): AnswerFault {
+  const { message, code, type, param, details } = text;
   const words = {
     ...(code === undefined ? {} : { code }),
     ...(param == null ? {} : { param }),
@@ -115,7 +115,7 @@ export function answerFault(said: FaultText, otherwise: AnswerFaultCode = "provi
   };
   const isNamed = code !== undefined || type !== undefined;
   return {
-    code: codeOfWords(said) ?? (isNamed ? "provider_answer_invalid" : otherwise),
+    code: codeOfWords(text) ?? (isNamed ? "provider_answer_invalid" : otherwise),
     message,
     ...(Object.keys(words).length === 0 ? {} : { said: words }),
   };

@@ -82,7 +82,7 @@ const FORWARDED: Readonly<Record<string, RegExp>> = {
 /** Classifies an HTTP error (docs/reference/errors.md). */
 export function faultFromHttp(
   status: number,
-  said: FaultText,
+  text: FaultText,
   headers: Headers,
   own: { readonly family?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): UpstreamFault {
@@ -91,9 +91,9 @@ export function faultFromHttp(
     const value = headers.get(name);
     if (value !== null && form.test(value)) forwarded[name] = value;
   }
-  return new UpstreamFault(kindOf(status, said), said.message, {
+  return new UpstreamFault(kindOf(status, text), text.message, {
     status,
-    said,
+    said: text,
     retryAfterSeconds: retryAfterSeconds(headers),
     headers: forwarded,
     familyHeaders: own.headers ?? {},
@@ -101,16 +101,16 @@ export function faultFromHttp(
   });
 }
 
-function kindOf(status: number, said: FaultText): FaultKind {
-  if (isRefusal(said)) return "refused";
+function kindOf(status: number, text: FaultText): FaultKind {
+  if (isRefusal(text)) return "refused";
   if (status === 401 || status === 402 || status === 403) return "auth";
-  if (status === 404) return namesAnotherThing(said) ? "bad_request" : "model_missing";
+  if (status === 404) return namesAnotherThing(text) ? "bad_request" : "model_missing";
   // The address does not exist for this method, or no longer.
   if (status === 405 || status === 410) return "model_missing";
   if (status === 408) return "timeout";
   if (status === 429) return "rate_limited";
   if (status >= 500) return "unavailable";
-  switch (codeOfWords({ message: said.message, ...(said.code === undefined ? {} : { code: said.code }) })) {
+  switch (codeOfWords({ message: text.message, ...(text.code === undefined ? {} : { code: text.code }) })) {
     // Some vendors report problems of the operator's account with a 400 or 413 (xAI's invalid keys, Groq's tokens per minute).
     case "provider_auth_failed":
       return "auth";
@@ -119,7 +119,7 @@ function kindOf(status: number, said: FaultText): FaultKind {
     case "provider_model_missing":
       return "model_missing";
     default:
-      return isContextLength(said) ? "context_length" : "bad_request";
+      return isContextLength(text) ? "context_length" : "bad_request";
   }
 }
 

@@ -143,7 +143,7 @@ function messageInOwnWords(
     return [];
   };
   // A part becomes text, images and documents, which are allowed wherever such a part is.
-  const said = <P extends { type: string }>(part: P, beside: readonly { type: string }[]): P[] => {
+  const inOwnTerms = <P extends { type: string }>(part: P, beside: readonly { type: string }[]): P[] => {
     if (!isForeign(part)) return [part];
     if (part.type === "file") return toldOf(part as never) as unknown[] as P[];
     const own = saidBy(part as never);
@@ -163,12 +163,12 @@ function messageInOwnWords(
   if (message.role === "tool") {
     const content = message.content.map((result) => ({
       ...result,
-      content: result.content.flatMap((part) => said(part, result.content)),
+      content: result.content.flatMap((part) => inOwnTerms(part, result.content)),
     }));
     return { ...message, content };
   }
   if (message.role !== "assistant") {
-    const content = message.content.flatMap((part) => said(part, message.content));
+    const content = message.content.flatMap((part) => inOwnTerms(part, message.content));
     return { ...message, content } as ChatMessage;
   }
   const content = message.content.flatMap((part) => {

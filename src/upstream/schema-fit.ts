@@ -126,18 +126,18 @@ function isTyped(schema: Schema, depth: number): boolean {
 
 /** Whether the references in a schema lead back to itself. */
 function holdsItself(root: Schema): boolean {
-  const open = new Set<string>();
-  const done = new Set<string>();
+  const entered = new Set<string>();
+  const checked = new Set<string>();
   const visit = (value: unknown, depth: number): boolean => {
     if (typeof value !== "object" || value === null || depth > DEPTH_MAX * 2) return false;
     const ref = isSchema(value) ? value["$ref"] : undefined;
     if (typeof ref === "string" && ref.startsWith("#")) {
-      if (ref === "#" || open.has(ref)) return true;
-      if (!done.has(ref)) {
-        open.add(ref);
+      if (ref === "#" || entered.has(ref)) return true;
+      if (!checked.has(ref)) {
+        entered.add(ref);
         if (visit(at(root, ref), depth + 1)) return true;
-        open.delete(ref);
-        done.add(ref);
+        entered.delete(ref);
+        checked.add(ref);
       }
     }
     return Object.entries(value).some(([key, inner]) => !DEFINITIONS.has(key) && visit(inner, depth + 1));

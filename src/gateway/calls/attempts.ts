@@ -143,12 +143,12 @@ function waitBeforeNext(
   deps: AttemptDeps,
   { round, remainingMs, account }: { round: number; remainingMs: number; account: string | undefined },
 ): number | undefined {
-  const open = candidates.filter(({ over, route }) => !over && !refuses(deps, route, account));
-  const first = open[0];
+  const available = candidates.filter(({ over, route }) => !over && !refuses(deps, route, account));
+  const first = available[0];
   if (first === undefined) return undefined;
   // The breakers have just ended their suspension and nothing was tried, so there is no need to wait.
-  if (open.every(({ tries }) => tries === 0)) return 0;
-  const restMs = Math.min(...open.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
+  if (available.every(({ tries }) => tries === 0)) return 0;
+  const restMs = Math.min(...available.map(({ restsUntilMs }) => restsUntilMs)) - performance.now();
   return retryWaitMs(round, first.provider.retry, {
     random: deps.random,
     remainingMs,

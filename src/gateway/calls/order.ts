@@ -20,16 +20,16 @@ export interface OrderOptions<R> {
 /** The routes that may be tried, in order. The same input and random numbers always give the same order. */
 export function orderRoutes<R extends Orderable>(routes: readonly R[], options: OrderOptions<R>): R[] {
   const { skip, random } = options;
-  const open = skip === undefined ? [...routes] : routes.filter((route) => !skip(route));
-  if (open.length <= 1) return open;
-  open.sort((a, b) => a.priority - b.priority);
+  const eligible = skip === undefined ? [...routes] : routes.filter((route) => !skip(route));
+  if (eligible.length <= 1) return eligible;
+  eligible.sort((a, b) => a.priority - b.priority);
   const out: R[] = [];
   let from = 0;
-  while (from < open.length) {
+  while (from < eligible.length) {
     let to = from + 1;
-    while (to < open.length && open[to]!.priority === open[from]!.priority) to++;
-    if (to - from === 1) out.push(open[from]!);
-    else drawAll(open.slice(from, to), random, out);
+    while (to < eligible.length && eligible[to]!.priority === eligible[from]!.priority) to++;
+    if (to - from === 1) out.push(eligible[from]!);
+    else drawAll(eligible.slice(from, to), random, out);
     from = to;
   }
   return out;

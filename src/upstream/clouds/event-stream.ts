@@ -77,24 +77,27 @@ export class FrameReader {
 
   /** The frames that are now complete. Throws if one is damaged. */
   push(bytes: Uint8Array): EventFrame[] {
-    const all = this.isWithin ? Buffer.concat([this.#kept, bytes]) : bytes;
-    const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+    const unread = this.isWithin ? Buffer.concat([this.#kept, bytes]) : bytes;
+    const view = new DataView(unread.buffer, unread.byteOffset, unread.byteLength);
     const frames: EventFrame[] = [];
     let at = 0;
-    while (all.byteLength - at >= PRELUDE_BYTES) {
+    while (unread.byteLength - at >= PRELUDE_BYTES) {
       const length = view.getUint32(at);
       const headersLength = view.getUint32(at + 4);
-      check(all.subarray(at, at + 8), view.getUint32(at + 8));
+      check(unread.subarray(at, at + 8), view.getUint32(at + 8));
       if (length > FRAME_BYTES_MAX || PRELUDE_BYTES + headersLength + CHECKSUM_BYTES > length)
         throw new Error("A frame of the event stream has a wrong length.");
-      if (all.byteLength - at < length) break;
+      if (unread.byteLength - at < length) break;
       const end = at + length - CHECKSUM_BYTES;
-      check(all.subarray(at, end), view.getUint32(end));
+      check(unread.subarray(at, end), view.getUint32(end));
       const body = at + PRELUDE_BYTES + headersLength;
-      frames.push({ headers: textHeaders(all.subarray(at + PRELUDE_BYTES, body)), payload: all.subarray(body, end) });
+      frames.push({
+        headers: textHeaders(unread.subarray(at + PRELUDE_BYTES, body)),
+        payload: unread.subarray(body, end),
+      });
       at += length;
     }
-    this.#kept = all.slice(at);
+    this.#kept = unread.slice(at);
     return frames;
   }
 }

@@ -109,7 +109,7 @@ export function headEndOf(bytes: Buffer, from: number): number {
 export function parseAnswerHead(bytes: Buffer, start: number, end: number, method: string): AnswerHead {
   let at = lineEndOf(bytes, start, end);
   const first = statusLineOf(bytes, start, at);
-  const said: SaidOfFraming = {
+  const framing: SaidOfFraming = {
     length: undefined,
     digits: 0,
     coding: undefined,
@@ -119,9 +119,9 @@ export function parseAnswerHead(bytes: Buffer, start: number, end: number, metho
   };
   for (let count = 0; at < end; count++) {
     if (count === FIELDS_MAX) throw new BrokenAnswer("The answer has too many headers.");
-    at = readField(bytes, at + 2, end, said);
+    at = readField(bytes, at + 2, end, framing);
   }
-  return new AnswerHead(first, said, method, () => bytes.toString("latin1", start, end));
+  return new AnswerHead(first, framing, method, () => bytes.toString("latin1", start, end));
 }
 
 /** The position of the next line end, or `end`. */
@@ -149,7 +149,7 @@ function holds(bytes: Buffer, start: number, end: number, wanted: Buffer): boole
 }
 
 /** Checks the field that begins at a position, and returns the position of the line end after it. */
-function readField(bytes: Buffer, from: number, end: number, said: SaidOfFraming): number {
+function readField(bytes: Buffer, from: number, end: number, framing: SaidOfFraming): number {
   let at = from;
   while (at < end && ((KINDS[bytes[at] as number] as number) & NAME) !== 0) at++;
   // This also refuses a line that continues another.
@@ -159,7 +159,7 @@ function readField(bytes: Buffer, from: number, end: number, said: SaidOfFraming
   while (at < end && ((KINDS[bytes[at] as number] as number) & VALUE) !== 0) at++;
   if (at < end && !(bytes[at] === CR && bytes[at + 1] === LF))
     throw new BrokenAnswer("A header of the answer has a control character.");
-  note(said, bytes, { from, colon, to: at });
+  note(framing, bytes, { from, colon, to: at });
   return at;
 }
 
@@ -170,23 +170,23 @@ interface Place {
 }
 
 /** Keeps the value of a field that says something of the body or the connection. */
-function note(said: SaidOfFraming, bytes: Buffer, { from, colon, to }: Place): void {
+function note(framing: SaidOfFraming, bytes: Buffer, { from, colon, to }: Place): void {
   switch (colon - from) {
     case 14:
-      if (isNamed(bytes, from, LENGTH)) noteLength(said, bytes, colon + 1, to);
+      if (isNamed(bytes, from, LENGTH)) noteLength(framing, bytes, colon + 1, to);
       return;
     case 17: {
       if (!isNamed(bytes, from, CODING)) return;
       const value = textOf(bytes, colon, to);
-      said.coding = said.coding === undefined ? value : `${said.coding}, ${value}`;
+      framing.coding = framing.coding === undefined ? value : `${framing.coding}, ${value}`;
       return;
     }
     case 10:
-      if (isNamed(bytes, from, CONNECTION)) said.connection += optionsOf(bytes, colon, to);
-      else if (isNamed(bytes, from, KEEP_ALIVE)) said.keepAlive = textOf(bytes, colon, to);
+      if (isNamed(bytes, from, CONNECTION)) framing.connection += optionsOf(bytes, colon, to);
+      else if (isNamed(bytes, from, KEEP_ALIVE)) framing.keepAlive = textOf(bytes, colon, to);
       return;
     case 16:
-      if (isNamed(bytes, from, ENCODING)) said.encoding ??= textOf(bytes, colon, to);
+      if (isNamed(bytes, from, ENCODING)) framing.encoding ??= textOf(bytes, colon, to);
   }
 }
 
@@ -195,7 +195,7 @@ function optionsOf(bytes: Buffer, colon: number, to: number): string {
   return holds(bytes, colon + 2, to, KEEP_ALIVE) ? "" : `,${textOf(bytes, colon, to).toLowerCase()}`;
 }
 
-function noteLength(said: SaidOfFraming, bytes: Buffer, from: number, to: number): void {
+function noteLength(framing: SaidOfFraming, bytes: Buffer, from: number, to: number): void {
   let at = from;
   let end = to;
   while (at < end && isSpace(bytes[at] as number)) at++;
@@ -206,10 +206,10 @@ function noteLength(said: SaidOfFraming, bytes: Buffer, from: number, to: number
     const digit = (bytes[at] as number) - ZERO;
     length = digit >= 0 && digit <= 9 ? length * 10 + digit : Number.NaN;
   }
-  const isOther = said.length !== undefined && (said.length !== length || said.digits !== digits);
+  const isOther = framing.length !== undefined && (framing.length !== length || framing.digits !== digits);
   if (Number.isNaN(length) || isOther) throw new BrokenAnswer("The length of the answer is not one number.");
-  said.length = length;
-  said.digits = digits;
+  framing.length = length;
+  framing.digits = digits;
 }
 
 /** Whether a name that has the right length is this one. No two characters of names differ in the bit of the case only, but letters. */

@@ -137,7 +137,7 @@ export class CallExchange implements WireAnswer {
 
   async #upload(upload: StreamedBody, connection: Carrier): Promise<void> {
     const isChunked = upload.length === undefined;
-    let left = upload.length ?? 0;
+    let bytesLeft = upload.length ?? 0;
     try {
       for (;;) {
         // While the call waits for the client's data, the provider's time limit does not run.
@@ -147,15 +147,15 @@ export class CallExchange implements WireAnswer {
         if (this.#head === undefined) this.#wait();
         if (bytes === undefined) break;
         if (bytes.byteLength === 0) continue;
-        left -= bytes.byteLength;
-        if (!isChunked && left < 0) throw new Error("The body is longer than its stated length.");
+        bytesLeft -= bytes.byteLength;
+        if (!isChunked && bytesLeft < 0) throw new Error("The body is longer than its stated length.");
         if (isChunked) connection.write(Buffer.from(`${bytes.byteLength.toString(16)}\r\n`));
         connection.write(bytes);
         if (isChunked) connection.write(CRLF);
         await connection.whenTaken();
         if (this.#isOver) return;
       }
-      if (!isChunked && left > 0) throw new Error("The body is shorter than its stated length.");
+      if (!isChunked && bytesLeft > 0) throw new Error("The body is shorter than its stated length.");
       if (isChunked) connection.write(LAST_CHUNK);
       this.#isSent = true;
     } catch (error) {
@@ -179,23 +179,23 @@ export class CallExchange implements WireAnswer {
   /** The position of the body in the bytes (with those that were held back before them); -1 if the head is not complete. */
   #readHead(bytes: Buffer): number {
     const before = this.#partialHead;
-    const all = before === undefined ? bytes : Buffer.concat([before, bytes]);
+    const received = before === undefined ? bytes : Buffer.concat([before, bytes]);
     // The end may be split over two reads.
     let from = before === undefined ? 0 : Math.max(0, before.length - HEAD_END_BYTES + 1);
     let start = 0;
     for (;;) {
-      const end = headEndOf(all, from);
-      if ((end < 0 ? all.length : end) - start > HEAD_BYTES_MAX)
+      const end = headEndOf(received, from);
+      if ((end < 0 ? received.length : end) - start > HEAD_BYTES_MAX)
         throw new BrokenAnswer("The head of the answer is too long.");
       if (end < 0) {
-        this.#partialHead = start === 0 ? all : all.subarray(start);
+        this.#partialHead = start === 0 ? received : received.subarray(start);
         return -1;
       }
-      const head = parseAnswerHead(all, start, end, this.request.method);
+      const head = parseAnswerHead(received, start, end, this.request.method);
       start = end + HEAD_END_BYTES;
       from = start;
       if (head.status >= 200) {
-        this.#partialHead = before === undefined ? undefined : all;
+        this.#partialHead = before === undefined ? undefined : received;
         this.#begin(head);
         return start;
       }

@@ -113,31 +113,31 @@ export class AnthropicReader implements EventReader {
       return;
     }
     const id = `b${this.#nextId++}`;
-    const open: Open = { kind: "opaque", id, first: block, streamed: "", signature: "", citations: [] };
-    this.#open.set(index, open);
+    const opened: Open = { kind: "opaque", id, first: block, streamed: "", signature: "", citations: [] };
+    this.#open.set(index, opened);
     switch (block["type"]) {
       case "text": {
-        open.kind = "text";
-        open.citations.push(...asList(block["citations"]));
+        opened.kind = "text";
+        opened.citations.push(...asList(block["citations"]));
         out.push({ type: "text-start", choice: 0, id });
         const text = asText(block["text"]);
         if (text) out.push({ type: "text-delta", choice: 0, id, text });
         break;
       }
       case "thinking": {
-        open.kind = "reasoning";
-        open.signature = asText(block["signature"]) ?? "";
+        opened.kind = "reasoning";
+        opened.signature = asText(block["signature"]) ?? "";
         out.push({ type: "reasoning-start", choice: 0, id });
         const text = asText(block["thinking"]);
         if (text) out.push({ type: "reasoning-delta", choice: 0, id, text });
         break;
       }
       case "redacted_thinking":
-        open.kind = "reasoning";
+        opened.kind = "reasoning";
         out.push({ type: "reasoning-start", choice: 0, id });
         break;
       case "tool_use":
-        open.kind = "tool";
+        opened.kind = "tool";
         this.#calledTools = true;
         out.push({
           type: "tool-start",
@@ -152,17 +152,17 @@ export class AnthropicReader implements EventReader {
   }
 
   #delta(index: number, delta: Loose, out: ChatEvent[]): void {
-    let open = this.#open.get(index);
-    if (open === undefined) {
+    let current = this.#open.get(index);
+    if (current === undefined) {
       // Some compatible servers omit the start of text and thinking. A tool call without a start would have no name.
       const type =
         delta["type"] === "text_delta" ? "text" : delta["type"] === "thinking_delta" ? "thinking" : undefined;
       if (type === undefined) return;
       this.#openBlock(index, { type }, out);
-      open = this.#open.get(index);
-      if (open === undefined) return;
+      current = this.#open.get(index);
+      if (current === undefined) return;
     }
-    const { id, kind } = open;
+    const { id, kind } = current;
     const text = asText(delta["text"]) ?? asText(delta["thinking"]) ?? asText(delta["partial_json"]) ?? "";
     switch (delta["type"]) {
       case "text_delta":
@@ -172,34 +172,34 @@ export class AnthropicReader implements EventReader {
         if (kind === "reasoning" && text !== "") out.push({ type: "reasoning-delta", choice: 0, id, text });
         break;
       case "signature_delta":
-        open.signature += asText(delta["signature"]) ?? "";
+        current.signature += asText(delta["signature"]) ?? "";
         break;
       case "citations_delta":
-        open.citations.push(delta["citation"]);
+        current.citations.push(delta["citation"]);
         break;
       case "input_json_delta":
         if (text === "") break;
         // For a call it is enough to know whether something was streamed; the input of a server tool is needed in full.
         if (kind === "tool") {
-          open.streamed = "y";
+          current.streamed = "y";
           out.push({ type: "tool-delta", choice: 0, id, text });
-        } else open.streamed += text;
+        } else current.streamed += text;
         break;
     }
   }
 
   #close(index: number, out: ChatEvent[]): void {
-    const open = this.#open.get(index);
-    if (open === undefined) return;
+    const closing = this.#open.get(index);
+    if (closing === undefined) return;
     this.#open.delete(index);
-    const { id, first } = open;
-    switch (open.kind) {
+    const { id, first } = closing;
+    switch (closing.kind) {
       case "text":
         out.push({
           type: "text-end",
           choice: 0,
           id,
-          ...(open.citations.length > 0 ? { annotations: open.citations } : {}),
+          ...(closing.citations.length > 0 ? { annotations: closing.citations } : {}),
         });
         break;
       case "reasoning": {
@@ -208,19 +208,19 @@ export class AnthropicReader implements EventReader {
           type: "reasoning-end",
           choice: 0,
           id,
-          ...(open.signature === "" ? {} : { signature: open.signature }),
+          ...(closing.signature === "" ? {} : { signature: closing.signature }),
           ...(redacted === undefined ? {} : { redacted }),
-          ...(open.signature === "" && redacted === undefined ? {} : { origin: ANTHROPIC }),
+          ...(closing.signature === "" && redacted === undefined ? {} : { origin: ANTHROPIC }),
         });
         break;
       }
       case "tool":
         // If the start frame contains the complete arguments as an object, they must not be lost (litellm#25321).
-        if (open.streamed === "") out.push({ type: "tool-delta", choice: 0, id, text: inputText(first["input"]) });
+        if (closing.streamed === "") out.push({ type: "tool-delta", choice: 0, id, text: inputText(first["input"]) });
         out.push({ type: "tool-end", choice: 0, id });
         break;
       case "opaque": {
-        const input = open.streamed === "" ? undefined : parseRecord(open.streamed);
+        const input = closing.streamed === "" ? undefined : parseRecord(closing.streamed);
         const value = input === undefined ? first : { ...first, input };
         out.push({ type: "opaque", choice: 0, origin: ANTHROPIC, value });
         break;

@@ -71,7 +71,7 @@ export class AnthropicRelay implements FrameRelay {
 
   push(block: string): string {
     let out = "";
-    let done = 0;
+    let relayedTo = 0;
     let at = 0;
     while (at < block.length && this.#fault === undefined && !this.#finished) {
       const plain = this.#plain !== "" && block.startsWith(this.#plain, at);
@@ -81,14 +81,14 @@ export class AnthropicRelay implements FrameRelay {
         const frame = block.slice(at, end);
         const put = this.#frame(frame);
         if (put !== frame) {
-          out += block.slice(done, at) + put;
-          done = end;
+          out += block.slice(relayedTo, at) + put;
+          relayedTo = end;
         }
       }
       at = end;
     }
     // Nothing is relayed after an error or the answer's own end.
-    return done === 0 && at === block.length ? block : out + block.slice(done, at);
+    return relayedTo === 0 && at === block.length ? block : out + block.slice(relayedTo, at);
   }
 
   end(): string {

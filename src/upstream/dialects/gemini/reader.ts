@@ -70,17 +70,17 @@ export class GeminiReader implements EventReader {
     }
     this.#done = true;
     const { usage, raw: rawUsage } = this.#told;
-    candidates.forEach(([choice, one], i) => {
-      this.#close(choice, one, out);
+    candidates.forEach(([choice, candidate], i) => {
+      this.#close(choice, candidate, out);
       const last = i === candidates.length - 1;
-      const reason = finishReason(one.rawReason, one.calledTools, this.#blocked !== undefined);
-      const why = reason === "content_filter" ? (one.finishMessage ?? this.#blockMessage) : undefined;
+      const reason = finishReason(candidate.rawReason, candidate.calledTools, this.#blocked !== undefined);
+      const why = reason === "content_filter" ? (candidate.finishMessage ?? this.#blockMessage) : undefined;
       out.push(...refusalEvents(choice, `b${this.#ids++}`, why));
       out.push({
         type: "finish",
         choice,
         reason,
-        ...(one.rawReason === undefined ? {} : { rawReason: one.rawReason }),
+        ...(candidate.rawReason === undefined ? {} : { rawReason: candidate.rawReason }),
         ...(last && usage !== undefined ? { usage, rawUsage } : {}),
       });
     });

@@ -73,7 +73,7 @@ export class ResponsesRelay implements FrameRelay {
 
   push(block: string): string {
     let out = "";
-    let done = 0;
+    let relayedTo = 0;
     let at = 0;
     // After an error or the answer's own end, nothing is relayed, since neither can be taken back.
     while (at < block.length && this.#fault === undefined && !this.#finished) {
@@ -83,13 +83,13 @@ export class ResponsesRelay implements FrameRelay {
         const frame = block.slice(at, end);
         const put = this.#frame(frame);
         if (put !== frame) {
-          out += block.slice(done, at) + put;
-          done = end;
+          out += block.slice(relayedTo, at) + put;
+          relayedTo = end;
         }
       }
       at = end;
     }
-    return done === 0 && at === block.length ? block : out + block.slice(done, at);
+    return relayedTo === 0 && at === block.length ? block : out + block.slice(relayedTo, at);
   }
 
   end(): string {
