@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import biome from "../../biome.json";
-import { scripts } from "../../package.json";
+import { scripts, version } from "../../package.json";
 
 const root = join(import.meta.dir, "../..");
 const read = (path: string) => Bun.file(join(root, path)).text();
@@ -109,6 +109,20 @@ test("every script has a line in scripts/README.md", async () => {
   );
   const there = readdirSync(join(root, "scripts")).filter((name) => name.endsWith(".ts"));
   expect(rows.toSorted()).toEqual(there.toSorted());
+});
+
+const CHANGE_KINDS = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+
+test("the changelog has a section for each version up to that of package.json, and each kind of change once", async () => {
+  const [, ...sections] = (await read("CHANGELOG.md")).split(/^## /m);
+  const [unreleased, ...released] = sections.map((section) => section.split("\n", 1)[0] ?? "");
+  expect(unreleased).toBe("Unreleased");
+  expect(released.filter((title) => !/^\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)$/.test(title))).toEqual([]);
+  expect(released[0]?.split(" ")[0] ?? version).toBe(version);
+  for (const section of sections) {
+    const kinds = [...section.matchAll(/^### (.+)$/gm)].map(([, kind = ""]) => kind);
+    expect(kinds).toEqual(CHANGE_KINDS.filter((kind) => kinds.includes(kind)));
+  }
 });
 
 test("every decision record is in the list of records, with its three parts", async () => {
