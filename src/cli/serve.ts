@@ -12,6 +12,7 @@ import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
+import { createIdleMemory } from "./idle-memory.ts";
 import { isTerminal } from "./terminal.ts";
 import { ONLY_DEMO } from "./workspace.ts";
 
@@ -122,6 +123,7 @@ export async function untilStopped(app: Running, live: LiveConfig, { log, reopen
   const isSupervised = (environment()["NOTIFY_SOCKET"] ?? "") !== "";
   const tell = isSupervised ? (await import("./notify.ts")).supervisor() : () => undefined;
   tell("READY=1");
+  createIdleMemory().start();
   process.on("SIGHUP", () => {
     tell("RELOADING=1");
     reopenLog(log, reopen);
