@@ -73,7 +73,7 @@ function programFolder(config: string): string {
 process.exit(await run());
 
 async function run(): Promise<number> {
-  installAgents(folder);
+  installAgents(folder, ["claude", "codex", "opencode"]);
   const upstream = startUpstream();
   const site = startFakeSite({ "/": page(SECRET), "/robots.txt": () => new Response("") });
   upstream.answer((received) => say(received, reply(received, `${site.url}/`)));

@@ -1,17 +1,18 @@
-// Tries three headless coding agents against the gateway. Each completes a task with one tool, which a scripted
-// provider gives it. Run it by hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT]`. The agents are installed
-// into a folder outside the repository; then everything runs without a network other than loopback, if the system
-// allows such isolation.
+// Tries headless coding agents against the gateway. Each completes a task with one tool, which a scripted provider gives
+// it. Run it by hand: `bun scripts/agents.ts [--keep FOLDER] [--only TEXT] [--write]`. The agents are installed into a
+// folder outside the repository; then everything runs without a network other than loopback, if the system allows such
+// isolation. `--write` writes what succeeded to test/clients/agent-runs.json, from which docs/reference/clients.md is made.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import AGENT_RUNS from "../test/clients/agent-runs.json";
 import { hereOf, type SnippetWorld, snippetsUnder } from "../test/docs/snippets.ts";
 import { startTestApp, type TestApp } from "../test/support/app.ts";
-import { type DialectName, KINDS, type Said, say } from "../test/support/fake-model.ts";
+import { DIALECTS, type DialectName, KINDS, type Said, say } from "../test/support/fake-model.ts";
 import { type FakeUpstream, type Received, startUpstream } from "../test/support/upstream.ts";
-import { installAgents } from "./agents/install.ts";
+import { AGENTS, type AgentName, installAgents } from "./agents/install.ts";
 
 type Json = Record<string, unknown>;
 
@@ -37,7 +38,8 @@ function isolated(): number | undefined {
     process.stdout.write("note: no network namespace here; the agents run with the network open\n");
     return undefined;
   }
-  const again = [process.execPath, import.meta.path, "--inside", "--keep", folder, "--only", only];
+  const options = argv.includes("--write") ? ["--write"] : [];
+  const again = [process.execPath, import.meta.path, "--inside", "--keep", folder, "--only", only, ...options];
   const script = 'ip link set lo up 2>/dev/null || ifconfig lo up; exec "$@"';
   return Bun.spawnSync(["unshare", "-n", "sh", "-c", script, "sh", ...again], {
     stdio: ["ignore", "inherit", "inherit"],
@@ -46,12 +48,14 @@ function isolated(): number | undefined {
 
 /** An agent with one upstream protocol. */
 interface Case {
-  agent: "claude" | "codex" | "opencode";
+  agent: AgentName;
   dialect: DialectName;
   /** The agent and the upstream use the same protocol, so nothing may be lost. */
   lossless: boolean;
   /** The agent must compact its conversation: because of its own count, or because the provider refuses the prompt. */
   compacts?: "counted" | "refused";
+  /** The agent asks over a WebSocket. */
+  isSocket?: true;
 }
 
 const CASES: Case[] = [
@@ -64,13 +68,16 @@ const CASES: Case[] = [
   { agent: "codex", dialect: "openai-responses", lossless: true },
   { agent: "codex", dialect: "openai-chat", lossless: false },
   { agent: "codex", dialect: "anthropic-messages", lossless: false },
+  ...DIALECTS.map((dialect) => ({ agent: "codex", dialect, lossless: false, isSocket: true }) as const),
+  ...DIALECTS.map((dialect) => ({ agent: "gemini", dialect, lossless: dialect === "gemini" }) as const),
   { agent: "codex", dialect: "openai-chat", lossless: false, compacts: "counted" },
   { agent: "claude", dialect: "openai-chat", lossless: false, compacts: "counted" },
   { agent: "claude", dialect: "openai-chat", lossless: false, compacts: "refused" },
 ];
 
 if (!argv.includes("--inside")) {
-  installAgents(folder);
+  const chosen = CASES.filter((one) => nameOf(one).includes(only)).map(({ agent }) => agent);
+  installAgents(folder, [...new Set(chosen)]);
   const code = isolated() ?? (await run());
   if (keep === undefined) rmSync(folder, { recursive: true, force: true });
   process.exit(code);
@@ -83,7 +90,11 @@ async function run(): Promise<number> {
       providers: Object.fromEntries(
         Object.entries(KINDS).map(([name, kind]) => [
           name,
-          { kind, base_url: upstream.baseUrl, api_key: "sk-up", discover: false },
+          {
+            ...{ kind, base_url: upstream.baseUrl, api_key: "sk-up", discover: false },
+            // As the vendor of each protocol does. Otherwise the gateway would run the search, and relay nothing.
+            ...(name === "openai-chat" ? {} : { quirks: { web_search: true } }),
+          },
         ]),
       ),
       models: Object.keys(KINDS).map((provider) => ({
@@ -96,10 +107,12 @@ async function run(): Promise<number> {
     },
   });
   let failures = 0;
+  const succeeded: Case[] = [];
   for (const one of CASES) {
-    const name = `${one.agent} over ${one.dialect}${one.compacts === undefined ? "" : `, compacting where ${one.compacts}`}`;
+    const name = nameOf(one);
     if (!name.includes(only)) continue;
     const problems = await runCase(one, app, upstream);
+    if (problems.length === 0) succeeded.push(one);
     failures += problems.length > 0 ? 1 : 0;
     process.stdout.write(
       `${problems.length === 0 ? "ok  " : "FAIL"} ${name}\n${problems.map((p) => `     ${p}\n`).join("")}`,
@@ -107,7 +120,40 @@ async function run(): Promise<number> {
   }
   await app.stop();
   upstream.stop();
+  if (argv.includes("--write")) await writeRuns(succeeded);
   return failures === 0 ? 0 : 1;
+}
+
+function nameOf({ agent, dialect, compacts, isSocket }: Case): string {
+  const way = isSocket === true ? ", by WebSocket" : "";
+  return `${agent} over ${dialect}${way}${compacts === undefined ? "" : `, compacting where ${compacts}`}`;
+}
+
+/** Writes what succeeded, beside earlier results of agents that were not run now. */
+async function writeRuns(succeeded: readonly Case[]): Promise<void> {
+  const own = new Map<string, AgentRun>();
+  for (const { agent, dialect, compacts, isSocket } of succeeded) {
+    const { program, version } = AGENTS[agent];
+    const compaction = compacts === undefined ? "" : ", and compacts its conversation";
+    const did = `completes a task with a tool${isSocket === true ? " over a WebSocket" : ""}${compaction}`;
+    const run = own.get(program + did) ?? { client: `${program} ${version}`, did, over: [] };
+    if (!run.over.includes(dialect)) run.over.push(dialect);
+    own.set(program + did, run);
+  }
+  const runs = [...own.values()];
+  const names = new Set(runs.map(({ client }) => client.replace(/ \S+$/, "")));
+  const kept = (AGENT_RUNS as AgentRun[]).filter(({ client }) => !names.has(client.replace(/ \S+$/, "")));
+  const all = [...kept, ...runs].sort((a, b) => (a.client < b.client ? -1 : a.client > b.client ? 1 : 0));
+  const file = join(import.meta.dir, "../test/clients/agent-runs.json");
+  await Bun.write(file, `${JSON.stringify(all, undefined, 2)}\n`);
+  Bun.spawnSync([join(import.meta.dir, "../node_modules/.bin/biome"), "format", "--write", file]);
+}
+
+/** What an agent did, and over which protocols of upstreams. */
+interface AgentRun {
+  client: string;
+  did: string;
+  over: string[];
 }
 
 async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise<string[]> {
@@ -122,10 +168,14 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
     if (one.compacts === "refused" && isTooLong(received)) return refusal();
     return say(received, compacts ? longReply(received, file) : reply(received, file));
   });
+  app.logs.length = 0;
   const recorder = record(app.url);
+  // The recorder takes no WebSockets.
+  const address = one.isSocket === true ? app.url : recorder.url;
   const { args, env } = {
     claude: () => ({ args: claudeArgs(dialect), env: claudeEnv(worldOf(dialect, recorder.url, app), one.compacts) }),
-    codex: () => ({ args: codexArgs(compacts), env: codexEnv(home, worldOf(dialect, recorder.url, app), compacts) }),
+    codex: () => ({ args: codexArgs(compacts), env: codexEnv(home, worldOf(dialect, address, app), one) }),
+    gemini: () => ({ args: geminiArgs(dialect), env: geminiEnv(home, recorder.url, app) }),
     opencode: () => ({ args: opencodeArgs(work, dialect, recorder.url), env: { SALLYPORT_KEY: app.key } }),
   }[agent]();
   const child = Bun.spawn(args, {
@@ -156,6 +206,11 @@ async function runCase(one: Case, app: TestApp, upstream: FakeUpstream): Promise
     problems.push("no request brought the summary to the upstream");
   }
   if (results.length === 0 && !compacts) problems.push("no request brought the tool's result to the upstream");
+  if (one.isSocket === true) {
+    await app.flushLogs();
+    const asked = app.logs.filter(({ via, status }) => via === "websocket" && status === 200);
+    if (asked.length < 2) problems.push(`${asked.length} requests came over the WebSocket`);
+  }
   if (lossless) problems.push(...losses(recorder.bodies, upstream.received));
   for (const path of [home, work]) rmSync(path, { recursive: true, force: true });
   return problems;
@@ -215,14 +270,30 @@ function codexArgs(compacts: boolean): string[] {
   ];
 }
 
+function geminiArgs(dialect: DialectName): string[] {
+  return [join(folder, "node_modules/.bin/gemini"), "--yolo", "--skip-trust", "-m", `gpt-5.5-${dialect}`, "-p", TASK];
+}
+
+function geminiEnv(home: string, url: string, { key }: TestApp): Record<string, string> {
+  mkdirSync(join(home, ".gemini"));
+  const settings = {
+    security: { auth: { selectedType: "gemini-api-key" } },
+    privacy: { usageStatisticsEnabled: false },
+  };
+  writeFileSync(join(home, ".gemini/settings.json"), JSON.stringify(settings));
+  return { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url };
+}
+
 /** With the configuration that the guide gives. */
-function codexEnv(home: string, world: SnippetWorld, compacts: boolean): Record<string, string> {
+function codexEnv(home: string, world: SnippetWorld, { compacts, isSocket }: Case): Record<string, string> {
   const place = join(home, ".codex");
   mkdirSync(place);
   const [file] = snippetsUnder(GUIDE, "Codex");
   const text = hereOf(file?.code ?? "", world);
   // Of a provider of this name it asks for compaction by protocol; of others it makes its own.
-  writeFileSync(join(place, "config.toml"), compacts ? text.replace('name = "Sallyport"', 'name = "OpenAI"') : text);
+  const socket = isSocket === true ? "supports_websockets = true\n" : "";
+  const own = compacts === undefined ? text : text.replace('name = "Sallyport"', 'name = "OpenAI"');
+  writeFileSync(join(place, "config.toml"), `${own.trimEnd()}\n${socket}`);
   return { CODEX_HOME: place, SALLYPORT_KEY: world.key };
 }
 
@@ -232,6 +303,7 @@ function reply({ text }: Received, file: string): Said {
   const command = `printf '%s' '${CONTENT}' > '${file}'`;
   const calls: [name: string, args: Json][] = [
     ["Write", { file_path: file, content: CONTENT }],
+    ["write_file", { file_path: file, content: CONTENT }],
     ["bash", { command, description: "Writes the file" }],
     ["exec_command", { cmd: command }],
     ["shell_command", { command }],

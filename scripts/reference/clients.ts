@@ -1,6 +1,9 @@
-// docs/reference/clients.md: the calls of client programs that the tests try.
+// docs/reference/clients.md: the calls of client programs that the tests try, and what programs did over each protocol.
 
+import AGENT_RUNS from "../../test/clients/agent-runs.json";
 import { CLIENT_CALLS } from "../../test/clients/calls.ts";
+import { CLIENT_RUNS, type ClientRun } from "../../test/clients/runs.ts";
+import { DIALECTS } from "../../test/support/fake-model.ts";
 
 /** The page. */
 export function clientsPage(): string {
@@ -21,7 +24,20 @@ ${paths.map((path) => `| \`${path}\` | ${clients.map((client) => (does(client, p
 | program | what for | call |
 |---|---|---|
 ${CLIENT_CALLS.map(({ client, use, method, path }) => `| ${client} | ${use} | \`${method} ${bare(path)}\` |`).join("\n")}
+
+## What programs do over each protocol
+
+Unmodified programs and SDKs, over providers of each protocol. The SDKs run in the tests (\`test/clients\`), which fail if they did
+anything else than is listed here. The agents are run by hand with \`bun scripts/agents.ts --write\`, which writes their lines.
+
+| program | what it does | ${DIALECTS.join(" | ")} |
+|---|---|${DIALECTS.map(() => "---|").join("")}
+${[...CLIENT_RUNS, ...(AGENT_RUNS as ClientRun[])].map(rowOf).join("\n")}
 `;
+}
+
+function rowOf({ client, did, over }: ClientRun): string {
+  return `| ${client} | ${did} | ${DIALECTS.map((name) => (over.includes(name) ? "yes" : "")).join(" | ")} |`;
 }
 
 /** The path without its query, and with a parameter in place of the deployment's name. */

@@ -64,6 +64,30 @@ export const CLIENT_CALLS: readonly ClientCall[] = [
     body: { model: "demo-image", prompt: "A gate", n: 1, size: "256x256", response_format: "b64_json" },
     answer: { data: [{ b64_json: expectText }] },
   },
+  {
+    ...{ client: "Open WebUI", use: "list models of an Ollama connection", method: "GET", path: "/api/tags" },
+    answer: { models: [{ name: "demo-echo", model: "demo-echo", details: {} }] },
+  },
+  {
+    ...{ client: "Open WebUI", use: "test an Ollama connection", method: "GET", path: "/api/version" },
+    answer: { version: expectText },
+  },
+  {
+    ...{ client: "Open WebUI", use: "models in memory", method: "GET", path: "/api/ps" },
+    answer: { models: [] },
+  },
+  {
+    ...{ client: "Open WebUI", use: "look at a model of an Ollama connection", method: "POST", path: "/api/show" },
+    ...{ body: { model: "demo-echo" }, answer: { capabilities: ["completion"], model_info: {} } },
+  },
+  {
+    ...{ client: "Open WebUI", use: "chat over an Ollama connection, streamed", method: "POST", path: "/api/chat" },
+    ...{ body: { ...chat, stream: true, options: {} }, answer: "application/x-ndjson" },
+  },
+  {
+    ...{ client: "Open WebUI", use: "embed documents over an Ollama connection", method: "POST", path: "/api/embed" },
+    ...{ body: { model: "demo-embed", input: ["a text"], truncate: true }, answer: { embeddings: [[]] } },
+  },
   { client: "LibreChat", use: "list models", method: "GET", path: "/v1/models", answer: MODELS },
   {
     ...{ client: "LibreChat", use: "speech to text", method: "POST", path: "/v1/audio/transcriptions" },

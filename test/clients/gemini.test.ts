@@ -11,6 +11,7 @@ import {
 import { startTestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { notedRuns } from "./runs.ts";
 
 type Json = Record<string, unknown>;
 
@@ -60,6 +61,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = { "
   });
 const ASKED = { contents: [{ parts: [{ text: "Hello?" }] }] };
 
+const runs = notedRuns("Google's SDK (@google/genai)");
+
 describe.each(DIALECTS)("over %s", (model) => {
   test("a whole answer, with its usage", async () => {
     said = { text: "Good day.", usage: { input: 11, output: 3, cached: 4 } };
@@ -75,6 +78,7 @@ describe.each(DIALECTS)("over %s", (model) => {
       ...{ promptTokenCount: 11, candidatesTokenCount: 3, totalTokenCount: 14, cachedContentTokenCount: 4 },
     });
     for (const part of ["Hello?", "Be brief.", "50"]) expect(sentJson()).toContain(part);
+    runs.did("gets a whole answer with its usage", model);
   });
 
   test("a chat that streams thoughts, text and calls, and goes on with the result", async () => {
@@ -111,6 +115,7 @@ describe.each(DIALECTS)("over %s", (model) => {
       expect(sentJson(1)).toContain(part);
     // Seals go back to the provider that wrote them, as it wrote them.
     if (model !== "openai-chat") expect(sentJson(1)).toContain("c2lnbmVk");
+    runs.did("chats in a stream with thoughts and two calls, and goes on with the results", model);
   });
 
   test("structured output, an image, and a forced call", async () => {
@@ -132,6 +137,7 @@ describe.each(DIALECTS)("over %s", (model) => {
       config: { ...TOOLS, toolConfig: forced },
     });
     expect(called.functionCalls).toMatchObject([{ id: "c", name: "weather", args: { city: "Oslo" } }]);
+    runs.did("gets structured output, sends a picture, and forces a call", model);
   });
 
   test("an upstream's error within a stream", async () => {
@@ -142,6 +148,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     const error = await read().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ApiError);
     expect((error as Error).message).toMatch(/"reason":"provider_(?:stream_interrupted|unavailable)"/);
+    runs.did("throws a provider's error within a stream", model);
   });
 
   test("a stream as a list", async () => {
@@ -151,6 +158,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     const chunks = (await response.json()) as { candidates: { content: Content }[] }[];
     const texts = chunks.map(({ candidates }) => candidates[0]?.content.parts?.[0]?.text ?? "");
     expect([texts.length > 2, texts.join("")]).toEqual([true, "Good day."]);
+    runs.did("reads a stream as a list", model);
   });
 });
 
@@ -158,6 +166,7 @@ test.each(DIALECTS)("tokens of a request are counted over %s", async (model) => 
   const counts = () => Response.json({ totalTokens: 31, promptTokensDetails: [{ modality: "TEXT", tokenCount: 31 }] });
   upstream.answer((received) => (received.path.endsWith("countTokens") ? counts() : say(received, said)));
   const { totalTokens } = await client.models.countTokens({ model, contents: "How is it in Oslo?" });
+  runs.did("counts tokens", model);
   if (model !== "gemini") {
     expect(totalTokens).toBeGreaterThan(3);
     return;
@@ -309,4 +318,8 @@ test("a key in the address is refused, and said to be", async () => {
       }),
     },
   ]);
+});
+
+test("it did what the reference says of it", () => {
+  expect(runs.all()).toEqual(runs.listed);
 });

@@ -5,6 +5,7 @@ import { type Message, Ollama, type Tool } from "ollama";
 import { startTestApp } from "../support/app.ts";
 import { DIALECTS, KINDS, type Said, say } from "../support/fake-model.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { notedRuns } from "./runs.ts";
 
 type Json = Record<string, unknown>;
 
@@ -55,6 +56,8 @@ const failureOf = (call: Promise<unknown>) =>
     (error: { status_code: number; error: unknown }) => ({ status: error.status_code, error: error.error }),
   );
 
+const runs = notedRuns("Ollama's client (ollama)");
+
 describe.each(DIALECTS)("over %s", (model) => {
   test("a whole answer, with its usage", async () => {
     said = { text: "Good day.", usage: { input: 11, output: 3 } };
@@ -65,6 +68,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     });
     expect(answer.total_duration).toBeGreaterThan(0);
     expect(upstream.received).toHaveLength(1);
+    runs.did("gets a whole answer with its usage", model);
   });
 
   test("a stream of thoughts, text and a call, and the next turn with its result", async () => {
@@ -93,6 +97,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     expect(next.message.content).toBe("Rain.");
     const sent = JSON.stringify(upstream.received[1]?.json);
     for (const part of ["Oslo", "rain", "One moment."]) expect(sent).toContain(part);
+    runs.did("chats in a stream with thoughts and a call, and goes on with the result", model);
   });
 
   test("an image and a schema", async () => {
@@ -102,6 +107,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     expect(answer.response).toBe('{"a":1}');
     const sent = JSON.stringify(upstream.received[0]?.json);
     for (const part of [PNG, "What is it?", "Be brief.", "integer"]) expect(sent).toContain(part);
+    runs.did("sends a picture and gets structured output", model);
   });
 
   test("an upstream's error within a stream", async () => {
@@ -113,6 +119,7 @@ describe.each(DIALECTS)("over %s", (model) => {
     };
     const message = await read().catch((error: Error) => error.message);
     expect(message).not.toBe("no error");
+    runs.did("throws a provider's error within a stream", model);
   });
 });
 
@@ -205,4 +212,8 @@ test("a request without a key gets a text too", async () => {
     401,
     { error: expect.any(String), code: "missing_api_key" },
   ]);
+});
+
+test("it did what the reference says of it", () => {
+  expect(runs.all()).toEqual(runs.listed);
 });
