@@ -22,6 +22,7 @@ export const OPERATOR: Caller = {
   debugUntilMs: null,
   models: null,
   passthrough: false,
+  mcpServers: null,
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
 };
 

@@ -7,6 +7,7 @@ import type { ChatMcpServer, ChatMcpServers, ToolCaller } from "../gateway/stage
 import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { createInnerCalls, type InnerCaller } from "../http/inner-call.ts";
+import { isFor, type ServerAccess } from "../mcp/servers/access.ts";
 import type { McpServers, OneServer } from "../mcp/servers/servers.ts";
 import type { Foundation } from "./foundation.ts";
 
@@ -54,6 +55,11 @@ export function createMcpServers({ config, log, clock }: ServersDeps) {
   };
 }
 
+/** What a caller may use. */
+export function accessOf({ account: { tier }, mcpServers }: Pick<Caller, "account" | "mcpServers">): ServerAccess {
+  return { tier, names: mcpServers };
+}
+
 const NONE: readonly string[] = [];
 
 interface ChatServersDeps extends Pick<Foundation, "config" | "callers" | "observer" | "log"> {
@@ -96,22 +102,22 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
     },
   });
   return {
-    configured(name, { account: { tier } }) {
+    configured(name, caller) {
       const settings = config().mcp.servers.get(name);
-      if (settings === undefined || (settings.tiers.length > 0 && !settings.tiers.includes(tier))) return undefined;
+      const access = accessOf(caller);
+      if (settings === undefined || !isFor(name, settings, access)) return undefined;
       return asked(async () => {
-        const found = (await servers.open()).server(tier, name);
+        const found = (await servers.open()).server(access, name);
         if (found === undefined)
           throw new ApiError("mcp_server_unavailable", `The MCP server "${name}" is no longer configured.`);
         return found;
       });
     },
-    always({ account: { tier } }) {
+    always(caller) {
       const all = config().mcp.servers;
       if (all.size === 0) return NONE;
-      return [...all].flatMap(([name, { auto, tiers }]) =>
-        auto && (tiers.length === 0 || tiers.includes(tier)) ? [name] : [],
-      );
+      const access = accessOf(caller);
+      return [...all].flatMap(([name, settings]) => (settings.auto && isFor(name, settings, access) ? [name] : []));
     },
     mayBeNamed: () => config().mcp.clientsMayName,
     at: (url, headers) =>

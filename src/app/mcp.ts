@@ -14,7 +14,7 @@ import type { ServedTool } from "../mcp/servers/servers.ts";
 import type { Resources } from "../mcp/tool.ts";
 import type { createWeb } from "../web/assemble.ts";
 import type { Foundation } from "./foundation.ts";
-import type { createMcpServers } from "./mcp-servers.ts";
+import { accessOf, type createMcpServers } from "./mcp-servers.ts";
 import type { addUpstreams } from "./upstreams.ts";
 
 type Upstreams = ReturnType<typeof addUpstreams>;
@@ -36,13 +36,13 @@ export function createMcpService(deps: McpServiceDeps) {
     origins: () => config().server,
     authenticate: async (request) => {
       const caller = await callers.authenticate(request);
-      const { tier } = caller.account;
+      const access = accessOf(caller);
       const hasServers = () => config().mcp.servers.size > 0;
       const served = {
-        list: async () => (hasServers() ? (await servers.open()).tools(tier) : []),
+        list: async () => (hasServers() ? (await servers.open()).tools(access) : []),
         find: async (name: string) => {
           if (!hasServers()) return undefined;
-          const tool = await (await servers.open()).find(tier, name);
+          const tool = await (await servers.open()).find(access, name);
           return (
             tool && guardedTool(tool, guardedCall(deps.guards, { caller, model: name, exchange: exchangeOf(request) }))
           );

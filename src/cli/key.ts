@@ -25,7 +25,7 @@ const create: Command = {
     "sallyport key create --account ada@example.com --name ci --rpm 30 --budget 5 --budget-period 30d --models 'gpt-*' --json",
   ],
   usage:
-    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--passthrough] [--no-store]",
+    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--passthrough] [--no-store]",
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "a name that says what the key is for" },
@@ -42,6 +42,12 @@ const create: Command = {
       value: "GLOB",
       multiple: true,
       summary: "models that it may use, such as gpt-*; may be repeated (default: all models of the plan)",
+    },
+    {
+      name: "mcp",
+      value: "NAME",
+      multiple: true,
+      summary: "MCP servers that it may use; may be repeated (default: all of the plan)",
     },
     { name: "passthrough", summary: "allow requests to any path of a provider, below /v1/upstream/PROVIDER/" },
     {
@@ -62,8 +68,11 @@ const create: Command = {
       models: modelsOf(flags),
       noStore: flags.has("no-store"),
       passthrough: flags.has("passthrough"),
+      mcpServers: flags.all("mcp").length === 0 ? null : flags.all("mcp"),
     };
     const made = await withStore(context, { create: false }, async (store, config) => {
+      const unknown = limits.mcpServers?.find((one) => !config.mcp.servers.has(one));
+      if (unknown !== undefined) throw new UsageError(`--mcp: there is no MCP server ${unknown} in the configuration`);
       const { id, tier } = await accountOf(store, email);
       const key = await keyStore(store).createKey({ accountId: id, name, ...limits });
       if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
@@ -200,5 +209,6 @@ function shown(row: KeyInfo) {
     debug_until: row.debugUntilMs !== null && row.debugUntilMs > nowMs() ? isoTime(row.debugUntilMs) : null,
     models: row.models,
     passthrough: row.passthrough,
+    mcp_servers: row.mcpServers,
   };
 }

@@ -59,6 +59,8 @@ export const apiKeys = sqliteTable(
     models: text("models", { mode: "json" }).$type<readonly string[]>(),
     /** Its requests may use any path of a provider. */
     passthrough: integer("passthrough", { mode: "boolean" }).notNull().default(false),
+    /** The MCP servers that it may use; null: all of the plan. */
+    mcpServers: text("mcp_servers", { mode: "json" }).$type<readonly string[]>(),
   },
   (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
 );

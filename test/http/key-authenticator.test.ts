@@ -14,6 +14,7 @@ const CALLER: Caller = {
   debugUntilMs: null,
   models: null,
   passthrough: false,
+  mcpServers: null,
   account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: false },
 };
 

@@ -4,9 +4,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { ServerConnection } from "../../src/mcp/servers/connection.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { startTestApp } from "../support/app.ts";
 import { sampleServer } from "./sample-tools.ts";
-import { CLIENTS, olderRequest } from "./support.ts";
+import { CLIENTS, olderRequest, withClient } from "./support.ts";
 
 const handler = createMcpHandler(() => sampleServer());
 const seen: (string | null)[] = [];
@@ -73,6 +74,18 @@ test("arguments and results pass unchanged, and names are mapped back", async ()
     expect((await client.call(name)).structuredContent).toEqual({ name: own });
   }
   expect(seen).toContain("Bearer mine");
+});
+
+test("a key has the servers that it was made for, and no others", async () => {
+  const store = await app.openStore();
+  const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "one", mcpServers: ["program"] });
+  await store.close();
+  await withClient({ url: app.url, key }, async (own) => {
+    const names = (await own.listTools()).tools.map(({ name }) => name).filter((name) => name.includes("__"));
+    expect(names.every((name) => name.startsWith("program__"))).toBe(true);
+    expect(names.length).toBe(4);
+    await expect(own.call("web__echo")).rejects.toThrow("web__echo");
+  });
 });
 
 test("the health check names servers that failed, and stays healthy", async () => {

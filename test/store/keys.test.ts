@@ -60,6 +60,7 @@ test("a live key brings its limits and its account's plan", async () => {
     debugUntilMs: null,
     models: null,
     passthrough: false,
+    mcpServers: null,
     account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },
   });
   expect(await keys.findLiveKey(sha256Hex("sk-other"))).toBeUndefined();

@@ -41,6 +41,7 @@ export function playgroundApi({ keys, play, decisionChoices, budgetsOf }: Playgr
       debugUntilMs: null,
       models: null,
       passthrough: false,
+      mcpServers: null,
       budgets: await budgetsOf({
         keyId: key.id,
         accountId: account.id,

@@ -1,7 +1,8 @@
-// The configured MCP servers together: their tools under names that are unique and legal, for the plan of a caller.
+// The configured MCP servers together: their tools under names that are unique and legal, for a caller.
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 import { sizedText } from "../sized.ts";
+import { isFor, type ServerAccess } from "./access.ts";
 import {
   type McpServerSettings,
   type ServerCall,
@@ -53,10 +54,10 @@ export class McpServers {
     this.#deps = deps;
   }
 
-  /** The tools for a plan. Servers that are down have none. */
-  async tools(tier: string): Promise<readonly ServedTool[]> {
+  /** The tools for a caller. Servers that are down have none. */
+  async tools(access: ServerAccess): Promise<readonly ServedTool[]> {
     const listed = await Promise.all(
-      this.#serversOf(tier).map(async ([name, settings]) => {
+      this.#serversOf(access).map(async ([name, settings]) => {
         const connection = this.#connection(name, settings);
         return ifUp(async () => (await connection.tools("list")).map((tool) => served(name, tool, connection)));
       }),
@@ -65,9 +66,9 @@ export class McpServers {
     return listed.flatMap((tools) => tools ?? []).filter(({ name }) => !taken.has(name) && taken.add(name));
   }
 
-  /** A tool by its name; undefined if the plan has none. Rejects with `ServerDown`. */
-  async find(tier: string, name: string): Promise<ServedTool | undefined> {
-    for (const [server, settings] of this.#serversOf(tier)) {
+  /** A tool by its name; undefined if the caller has none. Rejects with `ServerDown`. */
+  async find(access: ServerAccess, name: string): Promise<ServedTool | undefined> {
+    for (const [server, settings] of this.#serversOf(access)) {
       if (!name.startsWith(`${server}__`)) continue;
       const connection = this.#connection(server, settings);
       const tool = (await connection.tools("call")).find((one) => servedName(server, one.name) === name);
@@ -76,10 +77,10 @@ export class McpServers {
     return undefined;
   }
 
-  /** One server for a plan, under the names of its own; undefined if the plan has none of that name. */
-  server(tier: string, name: string): OneServer | undefined {
+  /** One server for a caller, under the names of its own; undefined if the caller has none of that name. */
+  server(access: ServerAccess, name: string): OneServer | undefined {
     const settings = this.#deps.settings().get(name);
-    if (settings === undefined || !isFor(settings, tier)) return undefined;
+    if (settings === undefined || !isFor(name, settings, access)) return undefined;
     return one(this.#connection(name, settings));
   }
 
@@ -144,13 +145,9 @@ export class McpServers {
     return connection;
   }
 
-  #serversOf(tier: string): [string, McpServerSettings][] {
-    return [...this.#deps.settings()].filter(([, settings]) => isFor(settings, tier));
+  #serversOf(access: ServerAccess): [string, McpServerSettings][] {
+    return [...this.#deps.settings()].filter(([name, settings]) => isFor(name, settings, access));
   }
-}
-
-function isFor({ tiers }: McpServerSettings, tier: string): boolean {
-  return tiers.length === 0 || tiers.includes(tier);
 }
 
 function one(connection: ServerConnection): OneServer {

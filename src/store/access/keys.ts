@@ -26,6 +26,8 @@ export interface NewKey {
   readonly models?: readonly string[] | null;
   /** Its requests may use any path of a provider. */
   readonly passthrough?: boolean;
+  /** The MCP servers that it may use; null: all of the plan. */
+  readonly mcpServers?: readonly string[] | null;
 }
 
 /** The settings of a key that can be changed. */
@@ -59,6 +61,8 @@ export interface LiveKey {
   readonly models: readonly string[] | null;
   /** Its requests may use any path of a provider. */
   readonly passthrough: boolean;
+  /** The MCP servers that it may use; null: all of the plan. */
+  readonly mcpServers: readonly string[] | null;
   readonly account: {
     readonly tier: TierId;
     readonly trialEndsAtMs: number | null;
@@ -96,6 +100,7 @@ const INFO = {
   debugUntilMs: apiKeys.debugUntilMs,
   models: apiKeys.models,
   passthrough: apiKeys.passthrough,
+  mcpServers: apiKeys.mcpServers,
 };
 
 /** Excludes internal keys, with which the dashboard counts an account's own requests. */
@@ -127,6 +132,7 @@ function keyLookups({ db, clock }: Store) {
           debugUntilMs: apiKeys.debugUntilMs,
           models: apiKeys.models,
           passthrough: apiKeys.passthrough,
+          mcpServers: apiKeys.mcpServers,
           account: {
             tier: accounts.tier,
             trialEndsAtMs: accounts.trialEndsAtMs,
@@ -205,6 +211,7 @@ function keyMaking({ db, clock }: Store) {
           noStore: input.noStore ?? false,
           models: input.models ?? null,
           passthrough: input.passthrough ?? false,
+          mcpServers: input.mcpServers ?? null,
           createdAtMs: nowMs,
         })
         .run();

@@ -25,6 +25,7 @@ import largeValues from "../migrations/0017_large_values.sql" with { type: "text
 import answerIds from "../migrations/0018_answer_ids.sql" with { type: "text" };
 import cachedAnswers from "../migrations/0019_cached_answers.sql" with { type: "text" };
 import usageByRowId from "../migrations/0020_usage_by_row_id.sql" with { type: "text" };
+import keyMcpServers from "../migrations/0021_key_mcp_servers.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0018_answer_ids", sql: answerIds, usableFrom: "0014_job_lease" },
   { name: "0019_cached_answers", sql: cachedAnswers, usableFrom: "0014_job_lease" },
   { name: "0020_usage_by_row_id", sql: usageByRowId, usableFrom: "0014_job_lease" },
+  { name: "0021_key_mcp_servers", sql: keyMcpServers, usableFrom: "0014_job_lease" },
 ];
 
 /**

@@ -19,6 +19,7 @@ const keys: Contract<"keys"> = {
         noStore: true,
         models: ["gpt-*"],
         passthrough: true,
+        mcpServers: ["files"],
       });
       expect(await verbs.keys.findLiveKey(sha256Hex(key))).toEqual({
         keyId: id,
@@ -31,6 +32,7 @@ const keys: Contract<"keys"> = {
         models: ["gpt-*"],
         debugUntilMs: null,
         passthrough: true,
+        mcpServers: ["files"],
         account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
       });
       for (const hash of ["", "x", sha256Hex(key).toUpperCase(), "a\u0000"])
