@@ -50,8 +50,7 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
     }
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
-    const hears = run.hears !== undefined || run.next !== undefined;
-    const turn = hears ? { ...now.turn, isHeard: true as const } : now.turn;
+    const turn = hears(run) ? { ...now.turn, isHeard: true as const } : now.turn;
     now = { ...now, turn, runs: [...now.runs, run] };
     const found = run.prepare?.(now.turn);
     if (found instanceof Promise) {
@@ -68,7 +67,15 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
 }
 
 function endedBy(madeBy: number, state: Prepared, walked: number): Prepared {
-  return { ...state, madeBy, walked };
+  const { isHeard, ...unheard } = state.turn;
+  // The stage that answers does not hear its own answer.
+  const turn = isHeard === true && state.runs.slice(0, madeBy).some(hears) ? state.turn : unheard;
+  return { ...state, turn, madeBy, walked };
+}
+
+/** Whether a stage hears the answer, or may ask for another round. */
+function hears(run: StageRun): boolean {
+  return run.hears !== undefined || run.next !== undefined;
 }
 
 /**

@@ -14,6 +14,10 @@ export interface SealedFor {
 
 /** The prefix of sealed texts. No vendor's value can begin like this, since no base64 alphabet contains the dot. */
 const MARK = "sallyport.c1.";
+/** Shorter texts are not compressed, which would take longer than all else. */
+const COMPRESSED_BYTES_MIN = 1024;
+/** The first bytes of every zstd frame (RFC 8878, section 3.1.1). */
+const ZSTD_MAGIC = 0xfd2fb528;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Characters from which a value is compressed in a thread, and compressed bytes from which it is unpacked in one. */
@@ -30,7 +34,8 @@ export class Sealer {
 
   /** Seals a text as bytes that only this gateway can open. */
   seal(text: string, bound: SealedFor): Buffer {
-    return this.#encrypted(Bun.zstdCompressSync(Buffer.from(text)), bound);
+    const bytes = Buffer.from(text);
+    return this.#encrypted(bytes.length < COMPRESSED_BYTES_MIN ? bytes : Bun.zstdCompressSync(bytes), bound);
   }
 
   /** Seals a value of any size as JSON. A large one is serialised in steps and compressed in a thread. */
@@ -49,7 +54,7 @@ export class Sealer {
     const packed = this.#decrypted(bytes, bound);
     if (packed === undefined) return undefined;
     const isLarge = packed.length > IN_STEPS_PACKED_BYTES;
-    const content = await (isLarge ? Bun.zstdDecompress(packed) : Bun.zstdDecompressSync(packed));
+    const content = isLarge ? await Bun.zstdDecompress(packed) : unpacked(packed);
     return JSON.parse(new TextDecoder().decode(content));
   }
 
@@ -63,7 +68,7 @@ export class Sealer {
   /** Opens sealed bytes; undefined if they were not sealed for this account and purpose. */
   open(bytes: Uint8Array, bound: SealedFor): string | undefined {
     const packed = this.#decrypted(bytes, bound);
-    return packed === undefined ? undefined : new TextDecoder().decode(Bun.zstdDecompressSync(packed));
+    return packed === undefined ? undefined : new TextDecoder().decode(unpacked(packed));
   }
 
   #decrypted(bytes: Uint8Array, bound: SealedFor): Buffer | undefined {
@@ -95,6 +100,11 @@ export class Sealer {
     if (bytes.toString("base64url") !== text) return undefined;
     return this.open(bytes, { accountId, purpose: "item" });
   }
+}
+
+/** The bytes of a text. Compressed ones begin with a number that no text begins with, since it is no UTF-8. */
+function unpacked(packed: Buffer): Uint8Array {
+  return packed.length >= 4 && packed.readUInt32LE(0) === ZSTD_MAGIC ? Bun.zstdDecompressSync(packed) : packed;
 }
 
 /** Whether a text has the gateway's prefix, even if it cannot be opened. */
