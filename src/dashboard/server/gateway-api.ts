@@ -5,7 +5,6 @@ import { isoTime } from "../../base/iso-time.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { PolicyReading } from "../../telemetry/policy-counts.ts";
 import type { ProviderSnapshot } from "../../upstream/breakers.ts";
 import type { GatewayView } from "../contract-admin.ts";
 import type { EverybodysUsage, HourlyReport } from "../contract-usage.ts";
@@ -58,7 +57,17 @@ export interface GatewayFigures {
   policy(): {
     readonly keepsAnswers: boolean;
     readonly guardrails: readonly { readonly name: string; readonly kind: string; readonly action: string }[];
-    readonly done: PolicyReading;
+    readonly done: {
+      readonly cache: {
+        readonly hits: number;
+        readonly misses: number;
+        readonly failures: number;
+        readonly savedMicros: number;
+        /** The size of all kept answers, if it is known. */
+        readonly bytes: number | undefined;
+      };
+      readonly guardrails: readonly { readonly name: string; readonly actions: Readonly<Record<string, number>> }[];
+    };
   };
   web(): Promise<Readonly<Record<string, { readonly running: number; readonly waiting: number }>>>;
 }

@@ -1,15 +1,18 @@
 // A yes/no question that the operator asks for each request of some callers. The caller pays: it is a call within the request.
 
 import { ApiError } from "../../base/errors.ts";
+import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import { CallerRefused } from "../../gateway/stages/guardrails/tools.ts";
-import type { Reservation } from "../../shared-state/reservations.ts";
 import { NonsenseAnswer } from "../backends/backend.ts";
 import type { Priors } from "../backends/prior.ts";
 import type { DecisionVersion } from "../models/versions.ts";
 import { type DecisionRequest, readDecisionRequest } from "../questions.ts";
 import { decide, decisionRefusal, routeOf } from "./decide.ts";
 import type { DecisionRoutesDeps } from "./routes.ts";
+
+/** What a request has reserved in the budgets of its caller. */
+type Reserved = Awaited<ReturnType<Budgets["reserve"]>>;
 
 /** The question, and the request for which it is asked. */
 export interface OwnQuestion {
@@ -21,7 +24,7 @@ export interface OwnQuestion {
   readonly request: {
     readonly caller: Pick<Caller, "accountId" | "keyId" | "budgets">;
     /** What it has reserved in its caller's budgets; the question is paid beside it. */
-    readonly reservation?: Reservation | undefined;
+    readonly reservation?: Reserved | undefined;
     readonly requestId: string;
     readonly endpoint: string;
   };
@@ -64,7 +67,7 @@ async function reserved(
   { request: { caller, reservation } }: OwnQuestion,
   { asked, version }: Question,
   deps: OwnQuestionDeps,
-): Promise<Reservation | undefined> {
+): Promise<Reserved | undefined> {
   if (caller.budgets === undefined) return undefined;
   const micros = await deps.worstCaseMicros(asked, version);
   try {
