@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "../../src/base/clock.ts";
 import { openStore, type SqliteStore as Store } from "../../src/store/engine/open.ts";
+import { placeNewDatabase } from "../support/new-database.ts";
 
 const cleanups: (() => void)[] = [];
 
@@ -32,6 +33,7 @@ export function tempDir(): string {
 export function freshStore(): { store: Store; clock: FakeClock; dataDir: string } {
   const dataDir = join(tempDir(), "data");
   const clock = new FakeClock();
+  placeNewDatabase(dataDir);
   const store = openStore({ dataDir, clock });
   atEnd(() => store.close());
   return { store, clock, dataDir };

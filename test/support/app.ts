@@ -15,6 +15,7 @@ import { openDatabase } from "../../src/store/engine/database.ts";
 import type { Store } from "../../src/store/engine/store.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { noteAnswer } from "./answers.ts";
+import { placeNewDatabase } from "./new-database.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
 
 export interface TestAppOptions {
@@ -168,7 +169,9 @@ async function ownDatabase(dataDir: string): Promise<TestDatabase | undefined> {
 }
 
 async function prepare(dataDir: string, options: TestAppOptions): Promise<{ key: string; accountId: string }> {
-  const store = await openDatabase({ dataDir, database: { url: urlOf(options.config) } });
+  const url = urlOf(options.config);
+  if (url === "") placeNewDatabase(dataDir);
+  const store = await openDatabase({ dataDir, database: { url } });
   try {
     const { name = "tester" } = options;
     const account = await accountStore(store).createAccount({

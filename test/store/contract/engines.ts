@@ -8,6 +8,7 @@ import { FakeClock } from "../../../src/base/clock.ts";
 import { openStore, type SqliteStore as Store } from "../../../src/store/engine/open.ts";
 import { openPostgres, type PostgresStore } from "../../../src/store/engine/postgres/open.ts";
 import { type Verbs, verbsOf } from "../../../src/store/verbs.ts";
+import { placeNewDatabase } from "../../support/new-database.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../../support/postgres.ts";
 
 /** A database that nothing else uses. */
@@ -37,8 +38,10 @@ const sqlite: Engine = {
     const dir = mkdtempSync(join(tmpdir(), "sallyport-contract-"));
     const clock = new FakeClock();
     const stores: Store[] = [];
+    const dataDir = join(dir, "data");
+    placeNewDatabase(dataDir);
     const connect = async () => {
-      const store = openStore({ dataDir: join(dir, "data"), clock });
+      const store = openStore({ dataDir, clock });
       stores.push(store);
       return verbsOf(store, () => STORAGE_BYTES);
     };
