@@ -4,8 +4,8 @@
 // With CI=true a skipped test is a failure. A file with a failure is run once more by itself: what fails again has
 // failed, and what passes then is named. An answer that the OpenAPI document does not name is a failure too.
 
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
+import { availableParallelism, freemem, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { undocumented } from "./answers.ts";
 import { filesToRepeat, judge, type SecondRun } from "./report.ts";
@@ -28,6 +28,14 @@ const WORKERS_MAX = 4;
  */
 const DURATIONS = "scripts/test-durations.json";
 
+/**
+ * The folder for files in memory. Databases of tests write to the disk at each commit, which takes longer than the tests themselves.
+ */
+const MEMORY_FOLDER = "/dev/shm";
+/** What must be free of it, and of the memory, since the programs under test need that too. */
+const MEMORY_FREE_MIN = 4 * 1024 ** 3;
+const temporary = temporaryInMemory();
+
 /** The failed requests that the tested programs answered, for the comparison with the OpenAPI document. */
 const answers = join(tmpdir(), `sallyport-test-${process.pid}-${crypto.randomUUID()}.answers`);
 
@@ -46,6 +54,7 @@ for (const file of hasFlags ? [] : filesToRepeat(run.xml, files)) {
 }
 const unknown = existsSync(answers) ? undocumented(readFileSync(answers, "utf8")) : [];
 rmSync(answers, { force: true });
+if (temporary !== undefined) await removed(temporary);
 const strict = process.env["CI"] === "true";
 const verdict = judge({ ...run, files, strict, again, undocumented: unknown });
 for (const note of verdict.notes) console.log(note);
@@ -116,5 +125,36 @@ function testEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
   const tested = binary === undefined ? {} : { TEST_BINARY: binary };
   const drawn = seed === undefined ? {} : { TEST_SEED: seed };
-  return { ...Object.fromEntries(kept), NODE_ENV: "test", TEST_ANSWERS: answers, ...tested, ...drawn };
+  const place = temporary === undefined ? {} : { TMPDIR: temporary };
+  return { ...Object.fromEntries(kept), NODE_ENV: "test", TEST_ANSWERS: answers, ...place, ...tested, ...drawn };
+}
+
+/** Servers that end with the tests may still be removing files of theirs. */
+async function removed(folder: string): Promise<void> {
+  for (let tries = 0; tries < 50 && existsSync(folder); tries++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      // It is tried again.
+    }
+    if (existsSync(folder)) await Bun.sleep(100);
+  }
+}
+
+/** A folder in memory for the temporary files of the tests, where there is enough of it and programs may be started from it. */
+function temporaryInMemory(): string | undefined {
+  try {
+    const mounted = readFileSync("/proc/mounts", "utf8").split("\n");
+    const [, , kind, options = ""] = mounted.find((line) => line.split(" ")[1] === MEMORY_FOLDER)?.split(" ") ?? [];
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    const isEnough = Math.min(bavail * bsize, freemem()) >= MEMORY_FREE_MIN;
+    if (kind !== "tmpfs" || options.split(",").includes("noexec") || !isEnough) return undefined;
+    const folder = mkdtempSync(join(MEMORY_FOLDER, "sallyport-"));
+    // A database server runs as another user.
+    chmodSync(folder, 0o1777);
+    return folder;
+  } catch {
+    // There is none on other systems, and in some containers nobody may write to it.
+    return undefined;
+  }
 }
