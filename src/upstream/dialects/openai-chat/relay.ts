@@ -38,6 +38,19 @@ interface ChoiceState {
   roleSent: boolean;
 }
 
+/** The position of the first quote within a frame; -1 if the frame ends before it. Texts of chunks are short. */
+function textEnd(block: string, from: number): number {
+  for (let at = from; at < block.length; at++) {
+    const code = block.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === LINE_FEED && block.charCodeAt(at + 1) === LINE_FEED) return -1;
+  }
+  return -1;
+}
+
+const QUOTE = 34;
+const LINE_FEED = 10;
+
 export class OpenaiChatRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
   readonly #choices = new Map<number, ChoiceState>();
@@ -76,18 +89,13 @@ export class OpenaiChatRelay implements FrameRelay {
     // Consecutive frames that pass unchanged are copied at once.
     let passFrom = 0;
     while (at < block.length && !this.#done) {
-      const found = block.indexOf("\n\n", at);
-      const next = found < 0 ? block.length : found + 2;
       const template = this.#template;
       if (template !== undefined && block.startsWith(template.prefix, at)) {
         const textFrom = at + template.prefix.length;
-        const textTo = next - template.suffix.length;
-        if (
-          textTo >= textFrom &&
-          block.startsWith(template.suffix, textTo) &&
-          block.indexOf('"', textFrom) === textTo
-        ) {
+        const textTo = textEnd(block, textFrom);
+        if (textTo >= 0 && block.startsWith(template.suffix, textTo)) {
           const text = block.slice(textFrom, textTo);
+          const next = textTo + template.suffix.length;
           this.#output.add(text);
           if (!template.same) {
             if (passFrom < at) out += block.slice(passFrom, at);
@@ -98,6 +106,8 @@ export class OpenaiChatRelay implements FrameRelay {
           continue;
         }
       }
+      const found = block.indexOf("\n\n", at);
+      const next = found < 0 ? block.length : found + 2;
       if (passFrom < at) out += block.slice(passFrom, at);
       out += this.#frame(block.slice(at, next));
       at = next;
