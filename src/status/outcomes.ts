@@ -26,14 +26,18 @@ interface Ring {
 export function createOutcomes(clock: Clock): Outcomes {
   // In the order of their last use.
   const rings = new Map<string, Ring>();
+  /** The model at the end of that order, where it nearly always is already. */
+  let newest: string | undefined;
   return {
     note(model, outcome) {
       let ring = rings.get(model);
-      if (ring === undefined) {
-        if (rings.size >= MODELS_MAX) rings.delete(rings.keys().next().value!);
-        ring = { entries: [], next: 0 };
-      } else rings.delete(model);
-      rings.set(model, ring);
+      if (ring === undefined || model !== newest) {
+        if (ring !== undefined) rings.delete(model);
+        else if (rings.size >= MODELS_MAX) rings.delete(rings.keys().next().value!);
+        ring ??= { entries: [], next: 0 };
+        rings.set(model, ring);
+        newest = model;
+      }
       const { status, errorCode, latencyMs } = outcome;
       ring.entries[ring.next] = { status, errorCode, latencyMs, atMs: clock.now() };
       ring.next = (ring.next + 1) % OUTCOMES_PER_MODEL;
