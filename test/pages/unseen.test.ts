@@ -66,8 +66,27 @@ const SHOWN_BY_HTTP: readonly Case[] = [
 const HIDDEN_IN_BROWSER: readonly Case[] = [
   ["a rule with two parts", ".x .gone{display:none}", `<div class="x"><p class="gone">${PLANTED}</p></div>`],
   ["white on the white page", ".w{color:white}", `<p class="w">${PLANTED}</p>`],
+  [
+    "the colour of a part around it, beside other text",
+    ".g{background:#123456}.g b{color:#fff}.g p{color:#123456}",
+    `<div class="g"><b>The mill</b><div><p>${PLANTED}</p></div></div>`,
+  ],
   ["an unset size around it", ".o{font-size:0}", `<div class="o"><div class="i"><b>${PLANTED}</b></div></div>`],
   ["text for readers without scripts", "", `<noscript><p>${PLANTED}</p></noscript>`],
+];
+/** A page that counts how often it is asked for a part of an element. */
+const COUNTING: Case = [
+  "counting",
+  "",
+  `${`<p>${OPENED}</p>`.repeat(500)}<script>
+    const { querySelector } = Element.prototype;
+    let asked = 0;
+    Element.prototype.querySelector = function (names) {
+      document.body.setAttribute("data-asked", ++asked);
+      return querySelector.call(this, names);
+    };
+    document.body.querySelector("p");
+  </script>`,
 ];
 const SUMMARY = "The room has a view of the water, a stove, two chairs, and a shelf with books about storks.";
 /** Parts without height that a script or the reader unfolds. */
@@ -109,7 +128,8 @@ describe("over HTTP", () => {
 });
 
 describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
-  const cases = [...HIDDEN, ...HIDDEN_IN_BROWSER, ...SHOWN];
+  const cases = [...HIDDEN, ...HIDDEN_IN_BROWSER, ...SHOWN, COUNTING];
+  const isShownCase = (one: Case) => SHOWN.includes(one) || one === COUNTING;
   let site: ReturnType<typeof Bun.serve>;
   let renderer: Renderer;
 
@@ -132,7 +152,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
     site.stop(true);
   });
 
-  test.each(cases.map((one, at) => [one[0], at, SHOWN.includes(one)] as const))(
+  test.each(cases.map((one, at) => [one[0], at, isShownCase(one)] as const))(
     "%s",
     async (_, at, isShown) => {
       const url = `http://127.0.0.1:${site.port}/?at=${at}`;
@@ -145,6 +165,8 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
         userAgent: "test",
         bytesMax: 1024 * 1024,
       });
+      // Nothing is asked about what is behind text whose colour differs from it.
+      if (cases[at] === COUNTING) expect(/data-asked="(\d+)"/.exec(html)?.[1]).toBe("1");
       for (const onlyMainContent of isShown ? [false] : [true, false])
         expect(read(html, onlyMainContent).includes(isShown ? "boots" : "money")).toBe(isShown);
     },

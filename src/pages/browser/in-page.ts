@@ -89,7 +89,25 @@ const MARK_UNSEEN = `(scope, left) => {
     for (let node = element.firstChild; node; node = node.nextSibling) if (node.nodeType === 3 && node.data.trim() !== "") return true;
     return false;
   };
+  // The background that is seen behind an element, of itself or of what it is in, read once for each element.
+  const grounds = new Map();
+  const groundOf = (element, style) => {
+    const asked = [];
+    let ground = "rgb(255, 255, 255)";
+    for (let at = element; at instanceof Element; at = at.parentElement) {
+      const known = grounds.get(at);
+      const own = known === undefined ? (at === element ? style : getComputedStyle(at)).backgroundColor : known;
+      if (known === undefined) asked.push(at);
+      if (known === undefined && own === clear) continue;
+      ground = own;
+      break;
+    }
+    for (const at of asked) grounds.set(at, ground);
+    return ground;
+  };
   const isOnItsColour = (element, style) => {
+    // Few elements have the colour of their background. Looking for pictures behind them takes most of the time.
+    if (groundOf(element, style) !== style.color) return false;
     let levels = 0;
     for (let at = element; at instanceof Element; at = at.parentElement, levels++) {
       const own = levels === 0 ? style : getComputedStyle(at);
@@ -118,12 +136,20 @@ const MARK_UNSEEN = `(scope, left) => {
     let mark = "";
     if (element.localName === "noscript" || hides(element, style)) mark = "all";
     else if (hasText(element) && (style.visibility !== "visible" || parseFloat(style.fontSize) <= 1 || isOnItsColour(element, style))) mark = "text";
-    if (mark !== "") element.setAttribute(name, mark);
-    else if (element.hasAttribute(name)) element.removeAttribute(name);
+    if (mark !== "" || element.hasAttribute(name)) marked.push([element, mark]);
     return mark === "all" ? 2 : 1;
   };
+  const marked = [];
   const walker = document.createTreeWalker(scope, NodeFilter.SHOW_ELEMENT, judge);
-  while (walker.nextNode() !== null && left.count > 0) {}
+  try {
+    while (walker.nextNode() !== null && left.count > 0) {}
+  } finally {
+    // Marking an element in between would make the browser compute styles again.
+    for (const [element, mark] of marked) {
+      if (mark === "") element.removeAttribute(name);
+      else element.setAttribute(name, mark);
+    }
+  }
 }`;
 
 /**
