@@ -53,7 +53,8 @@ function chatWebTools({ callers, web, observer, log }: ChatWebDeps): ChatWebTool
     async fetch(url, by) {
       const { data } = await ask("/v1/scrape", { url, formats: ["markdown"] }, by);
       const { markdown, metadata } = data as Record<string, unknown>;
-      return hitOf(url, (metadata as { title?: unknown } | undefined)?.title, markdown);
+      const { title, sourceURL } = (metadata ?? {}) as { title?: unknown; sourceURL?: unknown };
+      return { ...hitOf(url, title, markdown), reached: String(sourceURL ?? url) };
     },
   };
 }

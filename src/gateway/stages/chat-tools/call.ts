@@ -66,7 +66,9 @@ async function read(
 ): Promise<Ran> {
   if (typeof url !== "string" || !URL.canParse(url)) return { code: "invalid_tool_input" };
   if (!isKnown(url) || !mayUse(url, wish)) return { code: "url_not_allowed" };
-  const hit = await web.fetch(url, by);
+  const { reached = url, ...hit } = await web.fetch(url, by);
+  // A page outside the limits is not read by way of one inside.
+  if (!mayUse(reached, wish)) return { code: "url_not_allowed" };
   return { hits: [{ ...hit, text: hit.text.slice(0, wish.pageChars) }] };
 }
 

@@ -30,6 +30,8 @@ export interface WebHit {
   readonly url: string;
   readonly title: string;
   readonly text: string;
+  /** The address after redirects. */
+  readonly reached?: string;
 }
 
 /** What an MCP server said to a call. */

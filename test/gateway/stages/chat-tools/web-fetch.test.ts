@@ -99,3 +99,13 @@ test("a page cannot leave its fence, or add tools and addresses of its own makin
   // There is no result of that number.
   expect(message.content.at(-1)).toEqual({ type: "text", text: "Hm [9]." } as never);
 });
+
+test("a redirect does not lead out of the sites that are allowed", async () => {
+  const url = `${site.url}/moved`;
+  site.set("/moved", () => Response.redirect(`${site.url}/oats`, 302));
+  plays(read(url), { say: "Done." });
+  expect(outcomes(await ask(`Read ${url}`))).toEqual(["read"]);
+  plays(read(url), { say: "Done." });
+  const tools = [{ ...FETCH, allowed_domains: [`${new URL(url).hostname}/moved`] }];
+  expect(outcomes(await ask(`Read ${url}`, { tools }))).toEqual(["url_not_allowed"]);
+});
