@@ -61,6 +61,8 @@ interface ListenerOptions {
   readonly idleSeconds?: number;
   /** The same for a connection that a proxy uses for many clients. */
   readonly proxyIdleSeconds?: number;
+  /** How long a WebSocket may be silent, and its peer may leave pings without an answer. */
+  readonly socketIdleSeconds?: number;
   /** How long the messages of clients over WebSockets may be. */
   readonly messages?: MessageLimits;
   /** Reads the certificate; undefined for plain HTTP. */
@@ -70,7 +72,7 @@ interface ListenerOptions {
 /** Creates a listener that is not open yet. With `port` 0 the system chooses a free one. */
 export function createListener(options: ListenerOptions): Listener {
   const { host, idleSeconds = IDLE_SECONDS, proxyIdleSeconds = PROXY_IDLE_SECONDS } = options;
-  const sockets = createSockets(options.messages, () => boundPort.limitMessages());
+  const sockets = createSockets(options, () => boundPort.limitMessages());
   let isStopped = false;
   let handler: Fetch | undefined;
   const served = Promise.withResolvers<Fetch>();
@@ -179,7 +181,7 @@ const BUFFERED_BYTES_MAX = 64 * 1024 * 1024;
 const SOCKET_IDLE_SECONDS = 120;
 
 /** Creates the set of open sockets. `limited`: called when the limit of messages has changed. */
-function createSockets(messages: MessageLimits | undefined, limited: () => void) {
+function createSockets({ messages, socketIdleSeconds }: ListenerOptions, limited: () => void) {
   const openSockets = new Set<Bun.ServerWebSocket<SocketData>>();
   const share = createMessageShare(messages);
   /** Requests that have no connection of their own, or have it no more, with the address of the client if it is known. */
@@ -221,7 +223,7 @@ function createSockets(messages: MessageLimits | undefined, limited: () => void)
       },
       backpressureLimit: BUFFERED_BYTES_MAX,
       closeOnBackpressureLimit: true,
-      idleTimeout: SOCKET_IDLE_SECONDS,
+      idleTimeout: socketIdleSeconds ?? SOCKET_IDLE_SECONDS,
       open(socket: Bun.ServerWebSocket<SocketData>) {
         const { plan, closed, fetch } = socket.data;
         openSockets.add(socket);

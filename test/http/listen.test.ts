@@ -114,3 +114,35 @@ test.each([
 ])("the address shown for %s is %s", (host, link) => {
   expect(linkOf(host, 80)).toBe(link);
 });
+
+test("a WebSocket whose peer is gone is closed, one that only listens is not", async () => {
+  const server = createListener({ host: "127.0.0.1", port: 0, socketIdleSeconds: 8 });
+  server.open();
+  const gone = Promise.withResolvers<void>();
+  const ended: string[] = [];
+  server.serve((request) => {
+    const { pathname } = new URL(request.url);
+    return takeSocket(request, {
+      opened() {},
+      ended() {
+        ended.push(pathname);
+        if (pathname === "/gone") gone.resolve();
+      },
+    });
+  });
+  const listening = new WebSocket(`ws://127.0.0.1:${server.port}/listening`);
+  // It answers no ping, as a peer whose machine was switched off.
+  const peer = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.port,
+    socket: { data() {}, error() {} },
+  });
+  peer.write(
+    "GET /gone HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n" +
+      "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+  );
+  await gone.promise;
+  expect([ended, listening.readyState]).toEqual([["/gone"], WebSocket.OPEN]);
+  listening.close();
+  await server.stop(0);
+}, 60_000);
