@@ -25,6 +25,7 @@ const google = { type: "OBJECT", properties: { a: { type: "STRING", nullable: tr
 const declared = [{ functionDeclarations: [{ name: "f", description: "d", parametersJsonSchema: schema }] }];
 const choice = (mode: Json): Json => ({ tools: declared, ...calls(mode) });
 const dropped = (name: string, sends: Json): Row => row(name, sends, "dropped", "dropped", "dropped", "same");
+const PICTURE = "https://pictures.example/a.png";
 const thinks = (members: Json) => config({ thinkingConfig: members });
 
 /** The parameters. */
@@ -143,6 +144,30 @@ export const GEMINI: readonly Row[] = [
     thinks({ thinkingLevel: "HIGH", includeThoughts: true }),
     { reasoning_effort: "high" },
     { reasoning: { effort: "high", summary: "auto" } },
+    "ours",
+    "same",
+  ),
+  row("generationConfig.candidateCount", config({ candidateCount: 2 }), { n: 2 }, "dropped", "dropped", "same"),
+  row("generationConfig.seed", config({ seed: 7 }), { seed: 7 }, "dropped", "dropped", "same"),
+  row(
+    "contents.parts.fileData",
+    { contents: [{ parts: [{ fileData: { mimeType: "image/png", fileUri: PICTURE } }] }] },
+    { messages: [{ content: [{ type: "image_url", image_url: { url: PICTURE } }] }] },
+    { input: [{ content: [{ type: "input_image", image_url: PICTURE }] }] },
+    { messages: [{ content: [{ type: "image", source: { type: "url", url: PICTURE } }] }] },
+    "same",
+  ),
+  row(
+    "contents.parts.thoughtSignature",
+    {
+      contents: [
+        { parts: [{ text: "hi" }] },
+        { role: "model", parts: [{ text: "so", thought: true, thoughtSignature: "c2ln" }, { text: "yes" }] },
+        { parts: [{ text: "and?" }] },
+      ],
+    },
+    { messages: [{ content: "hi" }, { content: "yes" }, { content: "and?" }] },
+    "ours",
     "ours",
     "same",
   ),
