@@ -16,6 +16,32 @@ const VALUE_CHARS = 4;
 /** The text of a plain value: null, booleans, numbers, strings, and arrays and objects of these. */
 export async function jsonInTurns(value: unknown): Promise<string> {
   const parts: string[] = [];
+  await written(value, parts);
+  return parts.join("");
+}
+
+/** The same as bytes, in parts that are encoded one by one. */
+export async function jsonBytesInTurns(value: unknown): Promise<Buffer[]> {
+  const bytes: Buffer[] = [];
+  let texts: string[] = [];
+  let size = 0;
+  const encode = () => {
+    bytes.push(Buffer.from(texts.join("")));
+    texts = [];
+    size = 0;
+  };
+  await written(value, {
+    push(text) {
+      texts.push(text);
+      size += text.length;
+      if (size >= SLICE_CHARS) encode();
+    },
+  });
+  encode();
+  return bytes;
+}
+
+async function written(value: unknown, parts: { push(text: string): void }): Promise<void> {
   const pause = createPause();
   const write = async (value: unknown): Promise<void> => {
     if (typeof value === "string" && value.length > SLICE_CHARS) return writeLong(value);
@@ -51,7 +77,6 @@ export async function jsonInTurns(value: unknown): Promise<string> {
     parts.push('"');
   };
   await write(value);
-  return parts.join("");
 }
 
 /** What is left of `most` after the size of a plain value; 0 or less when it is larger, whose rest is not looked at. */

@@ -37,6 +37,18 @@ export class LongJson {
     this.outline = outline;
   }
 
+  /** A text that was written in parts. Its outline is empty. */
+  static ofParts(parts: readonly Buffer[]): LongJson {
+    const text = new LongJson({ bytes: Buffer.of(), mark: "", spans: [], spellsCharacters: false }, "");
+    text.#parts = parts;
+    return text;
+  }
+
+  isSameAs(other: LongJson): boolean {
+    if (this.#marks === other.#marks) return this.outline === other.outline;
+    return this.length === other.length && Buffer.concat(this.parts).equals(Buffer.concat(other.parts));
+  }
+
   /** The same with a changed outline. */
   edited(outline: string): LongJson {
     return outline === this.outline ? this : new LongJson(this.#marks, outline);
@@ -85,6 +97,12 @@ export class LongJson {
 /** The text as a string. A long one is decoded anew in each call. */
 export function stringOf(text: BodyText): string {
   return typeof text === "string" ? text : text.toString();
+}
+
+/** Whether two texts are the same. */
+export function isSameText(one: BodyText, other: BodyText): boolean {
+  if (typeof one === "string" || typeof other === "string") return one === other;
+  return one.isSameAs(other);
 }
 
 /** The size of a text in UTF-8. */

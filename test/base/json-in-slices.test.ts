@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { jsonInTurns } from "../../src/base/json-in-slices.ts";
+import { jsonBytesInTurns, jsonInTurns } from "../../src/base/json-in-slices.ts";
 import { jsonText } from "../support/json-text.ts";
 
 test("JSON in slices is the text that JSON.stringify gives", async () => {
@@ -38,6 +38,7 @@ test("values around the size that is serialised at once", async () => {
   for (const length of [4000, 4060, 4070, 4080, 4090, 4096, 4100, 65_530, 65_540]) {
     const value = [gaps(length), { deep: [[gaps(length)], "é".repeat(length)] }];
     expect((await jsonInTurns(value)) === JSON.stringify(value)).toBe(true);
+    expect(Buffer.concat(await jsonBytesInTurns(value)).toString() === JSON.stringify(value)).toBe(true);
   }
 });
 

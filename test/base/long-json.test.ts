@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { lookOver } from "../../src/base/json-scan.ts";
 import { spliceMembers } from "../../src/base/json-splice.ts";
-import { parseLongJson } from "../../src/base/long-json.ts";
+import { isSameText, LongJson, parseLongJson } from "../../src/base/long-json.ts";
 
 const NO_BOUNDS = { levels: 1e9, values: 1e9, escapes: 1e9 };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -156,4 +156,18 @@ test("a spelled character is found where a window of the scan ends", async () =>
     const { text } = await parsed(`{"a":"${"x".repeat(65_536 - 10 + shift)}\\u0041${long("y")}"}`);
     expect(text.spellsCharacters).toBe(true);
   }
+});
+
+test("a text that is built anew is the same, and an edited one is not", async () => {
+  const text = `{"model":"a","messages":${list(300)}}`;
+  const { text: read } = await parsed(text);
+  const edit = (model: string) => read.edited(spliceMembers(read.outline, { model }));
+  const { text: again } = await parsed(text);
+  const written = (model: string) => LongJson.ofParts([Buffer.from(spliceMembers(text, { model }))]);
+  expect(isSameText(edit("b"), edit("b"))).toBe(true);
+  expect(isSameText(edit("b"), edit("c"))).toBe(false);
+  expect(isSameText(read, again)).toBe(true);
+  expect(isSameText(edit("b"), written("b"))).toBe(true);
+  expect(isSameText(written("b"), written("c"))).toBe(false);
+  expect(isSameText(written("b"), "b")).toBe(false);
 });

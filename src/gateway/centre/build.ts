@@ -1,8 +1,8 @@
 // How the upstream request of a turn is built for one route, and what relays and writers are told of the turn.
 
 import type { AtOnce } from "../../base/at-once.ts";
-import { jsonInTurns } from "../../base/json-in-slices.ts";
-import type { BodyText } from "../../base/long-json.ts";
+import { jsonBytesInTurns } from "../../base/json-in-slices.ts";
+import { type BodyText, LongJson } from "../../base/long-json.ts";
 import type { OpaqueEvent } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import { type RelayIdentity, type RequestContext, requestOf, type UpstreamRequest } from "../../upstream/dialect.ts";
@@ -57,7 +57,7 @@ async function builtInSteps(
     body = given;
     return "";
   });
-  return body === undefined ? request : { ...request, body: await jsonInTurns(body) };
+  return body === undefined ? request : { ...request, body: LongJson.ofParts(await jsonBytesInTurns(body)) };
 }
 
 function builtAtOnce(

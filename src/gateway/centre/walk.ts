@@ -1,7 +1,7 @@
 // How the stages act on a turn: each prepares it once, adapts it to every route that is called, and may change it after a failure.
 
 import type { AtOnce } from "../../base/at-once.ts";
-import type { BodyText } from "../../base/long-json.ts";
+import { type BodyText, isSameText } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
 import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
@@ -145,7 +145,7 @@ export async function onRoute<T>(
       if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
       sent = await sentOf(deps, steps, attempt);
       // Nothing that was refused is sent again unchanged.
-      if (sent.built.body === built.body) throw error;
+      if (isSameText(sent.built.body, built.body)) throw error;
     }
   }
 }
