@@ -59,7 +59,8 @@ export interface PoolThread {
 export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => PoolThread;
-  readonly size: number;
+  /** How many tasks run at the same time; at least one. A function may return another number from task to task. */
+  readonly size: number | (() => number);
   /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
   /** A thread is replaced after this many tasks. */
@@ -162,9 +163,10 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
 
   #pump(): void {
     const { size } = this.#options;
+    const most = typeof size === "number" ? size : size();
     while (!this.#isClosed) {
+      if (this.load().running >= most) return;
       const idle = [...this.#threads].find((thread) => thread.task === undefined);
-      if (idle === undefined && this.#threads.size >= size) return;
       const task = this.#waiting.next();
       if (task === undefined) return;
       this.#give(idle ?? this.#spawn(), task);

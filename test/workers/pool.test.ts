@@ -8,7 +8,7 @@ let started = 0;
 let pool: WorkerPool<Task, number>;
 let ended: Promise<unknown>;
 const open = (
-  size: number,
+  size: number | (() => number),
   limits: { queueMax?: number; weightMax?: number; idleMs?: number; tasksMax?: number } = {},
 ) => {
   started = 0;
@@ -56,6 +56,25 @@ test("an aborted task frees its thread; an aborted waiting task never runs", asy
   stop.abort(new Error("gone"));
   expect((await outcomes).map((outcome) => (outcome as { reason?: Error }).reason?.message)).toEqual(["gone", "gone"]);
   expect(await pool.run({ what: "echo", value: 2 }, TIME)).toBe(2);
+});
+
+test("the number of tasks at the same time may change from task to task", async () => {
+  let size = 2;
+  open(() => size);
+  for (const [now, load] of [
+    [2, { running: 2, waiting: 1 }],
+    [1, { running: 1, waiting: 2 }],
+    [2, { running: 2, waiting: 1 }],
+  ] as const) {
+    size = now;
+    const abort = new AbortController();
+    const tasks = [1, 2, 3].map(() => pool.run({ what: "loop" }, { ...TIME, signal: abort.signal }));
+    expect(pool.load()).toEqual(load);
+    abort.abort(new Error("stop"));
+    for (const { status } of await Promise.allSettled(tasks)) expect(status).toBe("rejected");
+    const values = await Promise.all([4, 5].map((value) => pool.run({ what: "echo", value }, TIME)));
+    expect(values).toEqual([4, 5]);
+  }
 });
 
 test("the queue is bounded", async () => {

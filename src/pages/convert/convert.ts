@@ -1,6 +1,7 @@
 // Converts fetched bytes in worker threads, so that a hostile page blocks a thread and not the event loop.
 
 import { lazily } from "../../base/lazily.ts";
+import { watchOwnLoad } from "../../workers/own-load.ts";
 import { createPool, type PoolThread, type RunOptions, type WorkerPool } from "../../workers/pool.ts";
 import { BEHIND } from "../../workers/priority.ts";
 import { startThread } from "../../workers/start.ts";
@@ -55,11 +56,15 @@ type ThreadTask = Exclude<ConvertTask, PdfTask>;
 type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLinks>;
 
 /**
- * Creates a converter with up to `threads` threads for callers that wait, and as many for jobs, in a process of their own. Its low
- * priority leaves the processors to others that need them.
+ * Creates a converter with up to `threads` threads for callers that wait, and as many for jobs, in a process of their own with a low
+ * priority. While this process is busy, half of them rest.
  */
 export function createConverter(threads: number): Converter {
-  const open = (size: number, start: (path: string, url: URL) => PoolThread, tasksMax?: number): Pool =>
+  const open = (
+    size: number | (() => number),
+    start: (path: string, url: URL) => PoolThread,
+    tasksMax?: number,
+  ): Pool =>
     createPool({
       ...(tasksMax === undefined ? {} : { tasksMax }),
       start: () => start("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
@@ -74,7 +79,8 @@ export function createConverter(threads: number): Converter {
     return process.start(path, url);
   };
   const prompt = open(threads, startThread);
-  const patient = open(threads, startForJobs, TASKS_PER_JOBS_THREAD);
+  const isBusy = watchOwnLoad();
+  const patient = open(() => (isBusy() ? Math.ceil(threads / 2) : threads), startForJobs, TASKS_PER_JOBS_THREAD);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
