@@ -45,12 +45,14 @@ test("other commands say it once", async () => {
   expect(stderr.split(WARNING)).toHaveLength(2);
 });
 
-test("a server writes it to its log, and again what a reload brings", () => {
+test("a server writes it to its log, and again what a reload brings", async () => {
   const load = () => loadConfig(surroundings);
   const first = load();
   if (!first.ok) throw new Error(first.problems.join("\n"));
   const live = new LiveConfig(first, load);
-  openLog(live);
+  const { log } = openLog(live);
+  // Lines are gathered for a moment before they are written.
+  await log.flush();
   expect(readFileSync(join(cwd, "gateway.log"), "utf8")).toContain(`configuration: ${WARNING}`);
   expect(live.reload()).toMatchObject({ ok: true });
   expect(live.warnings()).toEqual([expect.stringContaining(WARNING)]);
