@@ -4,6 +4,7 @@
 
 import { Parser } from "htmlparser2";
 import { PageElement, PageText } from "./node.ts";
+import { OpenNames } from "./open-names.ts";
 
 /** A parsed page. */
 export interface PageDocument {
@@ -70,6 +71,7 @@ export function parsePage(html: string): PageDocument {
 class PageParser extends Parser {
   readonly #markup: string;
   readonly #builder: Builder;
+  readonly #openNames = new OpenNames();
 
   /** `markup` must be written as one piece. */
   constructor(markup: string, builder: Builder) {
@@ -89,6 +91,16 @@ class PageParser extends Parser {
     );
     this.#markup = markup;
     this.#builder = builder;
+    Object.defineProperty(this, "stack", { value: this.#openNames });
+  }
+
+  override onend(): void {
+    this.endIndex = this.startIndex;
+    for (let name = this.#openNames.shift(); name !== undefined; name = this.#openNames.shift()) {
+      this.#builder.closed(name);
+      this.#builder.close(name);
+    }
+    super.onend();
   }
 
   override onclosetag(start: number, end: number): void {
