@@ -258,7 +258,9 @@ async function answer<R extends DecisionRequest>(
     deps.answered(version, decision.backend);
   }
   const model = version.floating === true ? decision.backend?.upstreamModel || version.id : version.id;
-  return Response.json({ model, answers: shape.answers(decision, asked), usage: shape.usage(decision) });
+  const told = { model, answers: shape.answers(decision, asked), usage: shape.usage(decision) };
+  // The client knows its options by their own words.
+  return Response.json(guarded === undefined ? told : JSON.parse(guarded.restored(JSON.stringify(told))));
 }
 
 /**

@@ -76,6 +76,11 @@ export class GuardedCall {
     }, signal);
   }
 
+  /** JSON text with the values of its placeholders, for an answer that has nothing but words of the request. */
+  restored(json: string): string {
+    return this.#session.restored(json, true);
+  }
+
   /** Notes that an answer cannot be read. Throws `ApiError` unless all that look through answers let it pass. */
   unreadable(error: unknown): Promise<void> {
     return this.#told(async () => {

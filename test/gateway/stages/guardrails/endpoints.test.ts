@@ -128,6 +128,16 @@ test.each(DECISIONS)("%s: a decision model gets what may be sent", async (path, 
   expect(upstream.received).toHaveLength(1);
 });
 
+test("/v1/decisions: the client gets its options back in its own words", async () => {
+  const answers = { "0": { type: "choice", probabilities: { "[EMAIL_1]": 0.75, nobody: 0.25 } } };
+  upstream.answer(() => Response.json({ model: "j", answers }));
+  const choices = [{ value: "ada@example.com" }, { value: "nobody" }];
+  const questions = [{ type: "choice", instructions: "Who?", choices }];
+  const response = await app.post("/v1/decisions", { model: "judge", input: "hello", questions });
+  expect(upstream.received[0]?.text).not.toContain("ada@");
+  expect((await response.json()).answers[0]).toMatchObject({ choice: "ada@example.com" });
+});
+
 /** Endpoints whose texts are looked through, by the beginnings of their paths. */
 const COVERED: Readonly<Record<string, string>> = {
   "/v1/chat/completions": "the stage",
