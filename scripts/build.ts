@@ -137,11 +137,18 @@ async function embeddedText(name: string, text: Uint8Array<ArrayBuffer>): Promis
   return embeddedFile(`${name}.gz`, Bun.gzipSync(text, { level: 9 }));
 }
 
-/** Throws if the bytes hold the path of this repository, which would be another one on another machine. */
-function refuseOwnPlace(name: string, bytes: Uint8Array): void {
-  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(`${resolve(root)}/`);
+/** The folders whose files get into the program. */
+const SOURCES = ["node_modules", "src", "docs", ".cache"] as const;
+
+/**
+ * Throws if the bytes hold the path of a file of this repository, which would be another one on another machine. The folder alone says
+ * nothing: `/app/` and `/src/` stand in every program, as the runtime has words with them.
+ */
+export function refuseOwnPlace(name: string, bytes: Uint8Array, folder = resolve(root)): void {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const at = Math.max(...SOURCES.map((source) => text.indexOf(`${folder}/${source}/`)));
   if (at < 0) return;
-  const around = Buffer.from(bytes.subarray(Math.max(0, at - 100), at + 100)).toString("latin1");
+  const around = text.toString("latin1", Math.max(0, at - 100), at + 100);
   throw new Error(
     `${name} holds a path of this machine, look at PLACES in scripts/build.ts: ${JSON.stringify(around)}`,
   );
