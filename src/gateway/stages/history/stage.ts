@@ -1,6 +1,8 @@
 // Inserts the stored history of a request, and stores its answer. Only clients of formats that store answers have a history here.
 
 import { isRecord } from "../../../base/json-object.ts";
+import type { Usage } from "../../../chat/event.ts";
+import { addedUsage } from "../../../chat/usage.ts";
 import { storedAnswer } from "../../../wire/responses/stored.ts";
 import type { BodyMembers, Change, ChatTurn, CompleteAnswer, Stage, StageRun } from "../../centre/stage.ts";
 import { expandHistory, type HistoryDeps, type Keep } from "./history.ts";
@@ -43,9 +45,10 @@ function runOf(deps: HistoryStageDeps): StageRun {
       return found.change;
     },
     complete: (answer) => (keep === undefined ? undefined : stored(deps, keep, answer)),
-    settle({ turn, rounds }) {
-      const usage = rounds.at(-1)?.usage;
-      if (usage !== undefined) turn.connection?.spent(usage);
+    settle({ turn: { connection }, rounds }) {
+      if (connection === undefined) return;
+      const usage = rounds.reduce<Usage | undefined>((sum, round) => addedUsage(sum, round.usage), undefined);
+      if (usage !== undefined) connection.spent(usage);
     },
   };
 }

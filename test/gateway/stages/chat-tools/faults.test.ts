@@ -1,6 +1,7 @@
 // What happens around the tools of a chat: the client leaves, a budget ends, and guardrails look through what was found.
 
 import { afterAll, expect, test } from "bun:test";
+import { connect } from "../../endpoints/socket/fixture.ts";
 import { type ModelRound, startToolsApp } from "./fixture.ts";
 
 const { app, site, upstream, config, plays, stop } = await startToolsApp();
@@ -108,4 +109,26 @@ test.each([false, true])("a schema judges the answer, not what is said before a 
   plays({ say: "Let me look.", calls: [{ name: "mine", input: {} }] });
   const mine = await (await app.post("/v1/chat/completions", { ...BODY, tools, stream })).text();
   expect(mine).toContain('"finish_reason":"content_filter"');
+});
+
+test("new input that stops a later round tells what all rounds have used", async () => {
+  await app.reconfigure(config());
+  site.lists("searxng", [{ url: `${site.url}/rye`, title: "Rye" }]);
+  plays(search("rye, but steered"), { say: "Rye is", hangs: true }, { say: "Done." });
+  const socket = connect(app);
+  const begun = socket.when(({ type }) => type === "response.output_text.delta");
+  socket.send({ type: "response.create", model: "m", input: "What is rye?", tools: [{ type: "web_search" }] });
+  await begun;
+  const idOf = ({ response }: Record<string, unknown>) => (response as { id: string }).id;
+  const created = socket.events.find(({ type }) => type === "response.created") ?? {};
+  const stopped = socket.when(({ type }) => type === "response.incomplete");
+  const end = socket.when(({ type }) => type === "response.completed");
+  socket.send({ type: "response.steer", previous_response_id: idOf(created), input: "Shorter" });
+  const { usage } = (await stopped)["response"] as { usage: Record<string, number> };
+  await end;
+  await app.flushLogs();
+  const second = app.logs.findLast((line) => line["client_gone"] === true);
+  expect(usage["input_tokens"]).toBe(10 + Number(second?.["input_tokens"]));
+  expect(usage["output_tokens"]).toBe(4 + Number(second?.["output_tokens"]));
+  socket.close();
 });

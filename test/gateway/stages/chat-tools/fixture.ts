@@ -2,7 +2,7 @@
 
 import { startTestApp } from "../../../support/app.ts";
 import { page } from "../../../support/fake-site.ts";
-import { chatAnswer, chatChunk, type Received, sse, startUpstream } from "../../../support/upstream.ts";
+import { chatAnswer, chatChunk, HANG, type Received, sse, startUpstream } from "../../../support/upstream.ts";
 import { startSearchSite } from "../../../web/search-site.ts";
 import { webConfig } from "../../../web/support.ts";
 
@@ -13,8 +13,8 @@ export interface ModelCall {
   readonly id?: string;
 }
 
-/** What the model does in each round: it calls tools, or answers. */
-export type ModelRound = { readonly say?: string; readonly calls?: readonly ModelCall[] };
+/** What the model does in each round: it calls tools, or answers, or does not end its answer. */
+export type ModelRound = { readonly say?: string; readonly calls?: readonly ModelCall[]; readonly hangs?: true };
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
 
@@ -66,7 +66,7 @@ function htmlOf(title: string, text: string): Response {
 
 let calls = 0;
 
-function answerOf({ json }: Received, { say = "", calls: made = [] }: ModelRound): Response {
+function answerOf({ json }: Received, { say = "", calls: made = [], hangs }: ModelRound): Response {
   const tool_calls = made.map(({ name, input, id }, index) => ({
     index,
     id: id ?? `call_${++calls}`,
@@ -79,9 +79,11 @@ function answerOf({ json }: Received, { say = "", calls: made = [] }: ModelRound
     return chatAnswer(message, { finish, extra: { usage: USAGE } });
   }
   const letters = [...say];
+  const stops: (typeof HANG)[] = hangs === true ? [HANG] : [];
   return sse([
     chatChunk({ role: "assistant", content: "" }),
     ...letters.map((letter) => chatChunk({ content: letter })),
+    ...stops,
     ...tool_calls.map((call) => chatChunk({ tool_calls: [call] })),
     chatChunk({}, { finish }),
     chatChunk(null, { usage: USAGE }),
