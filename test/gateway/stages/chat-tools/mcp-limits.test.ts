@@ -1,0 +1,57 @@
+// What chats with tools of MCP servers must not do: be kept as less than they are, call without a limit, or stand in the way of what a
+// client asked for.
+
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { sampleServer } from "../../../mcp/sample-tools.ts";
+import { startToolsApp } from "./fixture.ts";
+
+const handler = createMcpHandler(() => sampleServer());
+let calls = 0;
+const http = Bun.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  async fetch(request) {
+    const sent = (await request
+      .clone()
+      .json()
+      .catch(() => ({}))) as { method?: string };
+    if (sent.method === "tools/call") calls++;
+    return handler.fetch(request);
+  },
+});
+const files = { url: `http://127.0.0.1:${http.port}/mcp`, tools: ["echo"] };
+const servers = { files };
+const AUTO = { mcp: { servers: { files: { ...files, auto: true } } } };
+const { app, upstream, config, plays, stop } = await startToolsApp({ mcp: { servers } });
+afterAll(async () => {
+  await stop();
+  await handler.close();
+  await http.stop(true);
+});
+beforeEach(() => {
+  calls = 0;
+});
+
+type Json = Record<string, unknown>;
+const ECHO = { calls: [{ name: "files__echo", input: { a: 1 } }] };
+const FILES = { type: "mcp", server_label: "files", allowed_tools: ["echo"] };
+
+test("answers for which the gateway runs tools are not kept: they are more than their last round", async () => {
+  const ask = async (path: string, more: Json) => {
+    plays({ say: "Wait. ", ...ECHO }, { say: "Done." });
+    const response = await app.post(path, { model: "m", temperature: 0, ...more });
+    expect([response.status, response.headers.get("x-sallyport-cache")]).toEqual([200, null]);
+    return response.json() as Promise<Json>;
+  };
+  await app.reconfigure(config({ mcp: { servers }, cache: { mode: "on" } }));
+  for (const tool of [FILES, { type: "web_search" }]) {
+    for (let n = 0; n < 2; n++) await ask("/v1/responses", { input: "Hi", tools: [tool] });
+  }
+  await app.reconfigure(config({ ...AUTO, cache: { mode: "on" } }));
+  for (let n = 0; n < 2; n++) {
+    const { choices } = await ask("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] });
+    expect(choices).toMatchObject([{ message: { content: "Wait. Done." } }]);
+  }
+  await app.reconfigure(config({ mcp: { servers } }));
+});
