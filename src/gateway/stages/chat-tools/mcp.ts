@@ -17,6 +17,16 @@ const TOOLS_MAX = 512;
 const SERVERS_MAX = 20;
 const DESCRIPTION_CHARS_MAX = 4000;
 
+/** Calls of MCP servers in one answer. */
+export const MCP_CALLS_MAX = 100;
+
+/** What the model is told of a call beyond that. */
+export const CALLS_SPENT: McpSaid = {
+  text: `The call was not made: an answer may have ${MCP_CALLS_MAX}.`,
+  isError: true,
+};
+const GONE: McpSaid = { text: "The tool is not available any more.", isError: true };
+
 interface PlannedServer {
   readonly label: string;
   readonly server: ChatMcpServer;
@@ -71,17 +81,20 @@ export class McpPlan {
     return { tools, told };
   }
 
-  /** Makes the calls that the client has approved, and tells them. */
-  async approved(tools: readonly ChatMcpTool[], by: ToolCaller): Promise<ChatEvent[]> {
+  /** Answers the calls that the client has approved although the gateway calls no server for the request. */
+  declineApproved(): void {
+    for (const { result } of this.history?.approved ?? []) result.content.push({ type: "text", text: saidText(GONE) });
+  }
+
+  /** Makes the calls that the client has approved, and tells them. `mayCall` counts each. */
+  async approved(tools: readonly ChatMcpTool[], by: ToolCaller, mayCall: () => boolean): Promise<ChatEvent[]> {
     const calls = this.history?.approved ?? [];
     const events = await Promise.all(
       calls.map(async ({ call, result }, index): Promise<ChatEvent[]> => {
         const tool = tools.find(({ label, shown }) => label === call.label && shown === call.name);
         const input = argumentsOf(call.input);
         const outcome =
-          tool === undefined
-            ? { text: "The tool is not available any more.", isError: true }
-            : await callMcp(tool, input, { ...by, isUnseen: true });
+          tool === undefined ? GONE : !mayCall() ? CALLS_SPENT : await callMcp(tool, input, { ...by, isUnseen: true });
         result.content.push({ type: "text", text: saidText(outcome) });
         const where = { choice: 0, id: `approved_${index}` };
         const { callId, name, label: server, approvalId } = call;

@@ -16,7 +16,7 @@ import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
 import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
-import { callMcp, functionOfMcp, type McpPlan, mcpPlanOf } from "./mcp.ts";
+import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf } from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
 import { PageSeals } from "./seals.ts";
 import { failureText, functionOf, pagesText, saidText } from "./told.ts";
@@ -34,6 +34,7 @@ export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => Stag
     const param = historyParam(turn.body) ?? turn.format.turns;
     const history = openToolHistory(turn.chat.messages, { seals, param, names, mcp: mcp?.history });
     const messages = history?.messages ?? turn.chat.messages;
+    if (mcp?.isWanted === false) mcp.declineApproved();
     if (wishes.length > 0 || mcp?.isWanted === true) {
       return new ToolsRun(deps, { wishes, mcp, seals, messages, known: history?.pages ?? [], format: turn.format });
     }
@@ -122,7 +123,7 @@ class ToolsRun implements StageRun {
     const signal = turn.leaving();
     const { tools, told } = await mcp.tools(signal);
     for (const tool of tools) this.#state.tools.set(tool.name, tool);
-    const made = await mcp.approved(tools, { caller, exchange, signal });
+    const made = await mcp.approved(tools, { caller, exchange, signal }, () => this.#use("mcp", MCP_CALLS_MAX));
     this.#state.told = [...told, ...made];
     return this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });
   }
@@ -216,7 +217,7 @@ class ToolsRun implements StageRun {
       ? { text: "The call was not made, since the answer ends here.", isError: true }
       : this.#use("mcp", MCP_CALLS_MAX)
         ? await callMcp(tool, argumentsOf(own.text), by)
-        : { text: `The call was not made: an answer may have ${MCP_CALLS_MAX}.`, isError: true };
+        : CALLS_SPENT;
     return { output: { type: "content" as const, ...said }, text: saidText(said) };
   }
 
@@ -280,9 +281,6 @@ class ToolsRun implements StageRun {
     return names.length === 1 ? { type: "tool", name: first } : { type: "allowed", mode: "required", names };
   }
 }
-
-/** Calls of MCP servers in one answer. */
-const MCP_CALLS_MAX = 100;
 
 function freed(choice: ToolChoice): ToolChoice {
   return choice.type === "allowed" ? { ...choice, mode: "auto" } : choice;

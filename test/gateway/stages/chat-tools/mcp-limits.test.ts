@@ -55,3 +55,26 @@ test("answers for which the gateway runs tools are not kept: they are more than 
   }
   await app.reconfigure(config({ mcp: { servers } }));
 });
+
+test("approved calls count among those of an answer, and are answered without their server too", async () => {
+  const approvals = (count: number) => {
+    const ids = Array.from({ length: count }, (_, n) => `mcpr_${n}`);
+    const asked = { type: "mcp_approval_request", server_label: "files", name: "echo", arguments: "{}" };
+    return [
+      { role: "user", content: "Hi" },
+      ...ids.map((id) => ({ ...asked, id })),
+      ...ids.map((id) => ({ type: "mcp_approval_response", approval_request_id: id, approve: true })),
+    ];
+  };
+  const ask = async (count: number, tools: Json[]) => {
+    const body = { model: "m", input: approvals(count), store: false, tools };
+    return ((await (await app.post("/v1/responses", body)).json()) as { output: Json[] }).output;
+  };
+  plays(ECHO, { say: "Done." });
+  const failed = (await ask(103, [FILES])).filter(({ type, status }) => type === "mcp_call" && status === "failed");
+  expect([failed.length, calls]).toEqual([4, 100]);
+  plays({ say: "Done." });
+  await ask(1, []);
+  const messages = upstream.received[0]!.json!["messages"] as Json[];
+  expect(messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringContaining("not available any more") });
+});
