@@ -276,5 +276,9 @@ describe("parameters", () => {
     expect(send({ metadata: { a: "b" } }, { quirks: { refuses: ["metadata", "store"] } })).toMatchObject({
       dropped: ["metadata"],
     });
+    const drawn = send({ modalities: ["text", "image"] }, { quirks: { refuses: ["modalities"] } });
+    expect(drawn.dropped).toEqual(["modalities"]);
+    expect(drawn.json).not.toHaveProperty("tools");
+    expect(send({ modalities: ["text"] }, { quirks: { refuses: ["modalities"] } }).dropped).toEqual([]);
   });
 });

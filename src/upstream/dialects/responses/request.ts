@@ -8,7 +8,7 @@ import { cacheFormFor, inForm, markedPlaces } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
 import { inOwnFormat, type Places } from "../../foreign.ts";
-import { PICTURES, refuseKinds } from "../../output-kinds.ts";
+import { isTextOnly, PICTURES, refuseKinds } from "../../output-kinds.ts";
 import { type Members, parameterWriter, removeRefused, type Writing } from "../../parameters.ts";
 import { effortFor, effortsFor, mayReason, refusedFor } from "../../quirks.ts";
 import { strictOrPlain, toolSchema } from "../../schema-fit.ts";
@@ -59,7 +59,10 @@ const WRITER = parameterWriter<ResponsesWriting>({
     serviceTier: writeServiceTier,
     verbosity: (verbosity) => ({ text: { verbosity } }),
     // A tool draws, which is added beside the others.
-    modalities: () => undefined,
+    modalities(kinds, { refused, dropped }) {
+      if (refused.includes("modalities") && !isTextOnly(kinds)) dropped.add("modalities");
+      return undefined;
+    },
   },
   reasoning: {
     effort: writeEffort,
