@@ -69,16 +69,18 @@ export class McpPlan {
     );
     signal.throwIfAborted();
     const tools = lists.flatMap(({ planned, tools }) => tools.map((tool) => this.#tool(planned, tool)));
-    if (tools.length > TOOLS_MAX) {
+    const named = tools.filter(({ isHidden }) => !isHidden);
+    if (named.length > TOOLS_MAX) {
       const param = this.#servers.find(({ named }) => named !== undefined)?.named?.param ?? "tools";
-      const message = `Invalid '${param}': the MCP servers of a request may have ${TOOLS_MAX} tools, got ${tools.length}. Name those that are needed.`;
+      const message = `Invalid '${param}': the MCP servers of a request may have ${TOOLS_MAX} tools, got ${named.length}. Name those that are needed.`;
       throw new ApiError("invalid_request", message, { param });
     }
     const told = lists.flatMap(({ planned: { label, named }, tools: of, error }): ChatEvent[] => {
       if (format?.listed === undefined || named === undefined || this.history?.listed.has(label) === true) return [];
       return [{ type: "opaque", choice: 0, origin: format.origin, value: format.listed(label, of, error) }];
     });
-    return { tools, told };
+    // Those that the client did not ask for stand last.
+    return { tools: tools.slice(0, TOOLS_MAX), told };
   }
 
   /** Answers the calls that the client has approved although the gateway calls no server for the request. */
@@ -164,12 +166,12 @@ export function mcpPlanOf(deps: ChatToolsDeps, turn: ChatTurn): McpPlan | undefi
     const found = serverOf(deps, turn, one);
     return found === undefined ? [] : [found];
   });
-  planned.push(...alwaysOf(deps, turn, planned));
   if (planned.length > SERVERS_MAX) {
     throw new ApiError("invalid_request", `A request may name ${SERVERS_MAX} MCP servers, got ${planned.length}.`, {
       param: named[0]?.param ?? "tools",
     });
   }
+  planned.push(...alwaysOf(deps, turn, planned).slice(0, SERVERS_MAX - planned.length));
   if (planned.length === 0 && format.mcp === undefined) return undefined;
   const isOwn = (label: string) =>
     planned.some((one) => one.label === label) || deps.mcp.configured(label, caller) !== undefined;
@@ -205,15 +207,20 @@ function isRelayed(deps: ChatToolsDeps, { routes, chat, format }: ChatTurn): boo
   );
 }
 
-/** The servers that every request of the caller gets, unless its model or its wish for several answers rules them out. */
-function alwaysOf(
-  deps: ChatToolsDeps,
-  { caller, chat, model }: ChatTurn,
-  planned: readonly PlannedServer[],
-): PlannedServer[] {
-  if (!model.supportsTools || (chat.n ?? 1) > 1 || chat.toolChoice?.type === "none") return [];
+/** The servers that every request of the caller gets, unless its model or what it asks for rules them out. */
+function alwaysOf(deps: ChatToolsDeps, turn: ChatTurn, planned: readonly PlannedServer[]): PlannedServer[] {
+  const { caller } = turn;
+  if (!turn.model.supportsTools || deps.toolSettings().maxRounds < 2 || isInTheWay(turn.chat)) return [];
   return deps.mcp.always(caller).flatMap((label) => {
     const server = planned.some((one) => one.label === label) ? undefined : deps.mcp.configured(label, caller);
     return server === undefined ? [] : [{ label, server, named: undefined, asksUnlessTold: false }];
   });
+}
+
+/** Whether tools that a client does not know of would change what it gets. */
+function isInTheWay({ n = 1, toolChoice, responseFormat }: ChatRequest): boolean {
+  // A call of one of them would be the call that the client requires.
+  if (n > 1 || toolChoice?.type === "none" || toolChoice?.type === "required") return true;
+  // What a model says before a call would stand before the JSON, and some providers do not combine tools with a format.
+  return responseFormat !== undefined && responseFormat.type !== "text";
 }

@@ -171,11 +171,14 @@ class ToolsRun implements StageRun {
     const isKnown = (url: string) => addresses.has(normal(url));
     const by = { caller, exchange, signal: between.signal };
     const made = called.filter(({ own }) => !isAsked(own));
+    // The client's calls are for it to answer, and some of the others for it to approve.
+    const goesOn = mayRun && made.length === round.calls.length;
     const results = await Promise.all(
       made.map(async ({ own }) => {
         const { output, text } =
           own.tool.kind === "mcp"
-            ? await this.#callMcp(own, own.tool, { mayRun, by })
+            ? // Nobody would learn what came of a call that the client does not see.
+              await this.#callMcp(own, own.tool, { mayRun: isShown(own) ? mayRun : goesOn, by })
             : await this.#runWeb(own, own.tool, { mayRun, by, isKnown });
         if (isShown(own)) between.emit({ type: "server-tool-result", choice: 0, id: own.block, output });
         return toolResult(own, text);
@@ -183,8 +186,7 @@ class ToolsRun implements StageRun {
     );
     const owns = new Map(called.map(({ call, own }) => [call.callId, own]));
     this.#state.calls.clear();
-    // The client's calls are for it to answer, and some of the others for it to approve.
-    if (!mayRun || made.length < round.calls.length) return undefined;
+    if (!goesOn) return undefined;
     const content = round.message.blocks.flatMap((block) => contentOf(block, owns));
     const messages: ChatMessages = [
       ...chat.messages,

@@ -78,3 +78,38 @@ test("approved calls count among those of an answer, and are answered without th
   const messages = upstream.received[0]!.json!["messages"] as Json[];
   expect(messages.at(-1)).toMatchObject({ role: "tool", content: expect.stringContaining("not available any more") });
 });
+
+test("tools that a client does not know of do not change what it asked for", async () => {
+  await app.reconfigure(config(AUTO));
+  const tools = [{ type: "function", function: { name: "mine", parameters: { type: "object" } } }];
+  const json = { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } };
+  const ask = async (more: Json) => {
+    const body = { model: "m", messages: [{ role: "user", content: "Hi" }], ...more };
+    const { choices } = (await (await app.post("/v1/chat/completions", body)).json()) as { choices: Json[] };
+    const sent = (upstream.received[0]!.json!["tools"] ?? []) as { function: { name: string } }[];
+    return { ...choices[0], sent: sent.map(({ function: { name } }) => name) };
+  };
+  plays({ say: "{}" });
+  for (const [more, names] of [
+    [{}, ["files__echo"]],
+    [{ response_format: json }, []],
+    [{ response_format: { type: "json_object" } }, []],
+    [{ tools, tool_choice: "required" }, ["mine"]],
+    [{ tools, tool_choice: "none" }, ["mine"]],
+  ] as const) {
+    upstream.received.length = 0;
+    expect((await ask(more)).sent).toEqual(names as never);
+  }
+  // What came of the call would be lost, and the model would make it again.
+  plays({ calls: [...ECHO.calls, { name: "mine", input: {} }] });
+  expect(await ask({ tools })).toMatchObject({ message: { tool_calls: [{ function: { name: "mine" } }] } });
+  expect(calls).toBe(0);
+  await app.reconfigure(config({ ...AUTO, chat_tools: { max_rounds: 1 } }));
+  plays({ say: "Done." });
+  expect((await ask({})).sent).toEqual([]);
+  const many = Array.from({ length: 21 }, (_, n) => [`files${n}`, { ...files, auto: true }]);
+  await app.reconfigure(config({ mcp: { servers: Object.fromEntries(many) } }));
+  plays({ say: "Done." });
+  expect((await ask({})).sent).toHaveLength(20);
+  await app.reconfigure(config({ mcp: { servers } }));
+});
