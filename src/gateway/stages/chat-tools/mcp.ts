@@ -180,7 +180,7 @@ export function mcpPlanOf(deps: ChatToolsDeps, turn: ChatTurn): McpPlan | undefi
 
 /** Undefined if the provider runs it, or if nobody does. */
 function serverOf(deps: ChatToolsDeps, turn: ChatTurn, named: NamedMcpServer): PlannedServer | undefined {
-  const { label, url } = named;
+  const { label, url, param } = named;
   const mayName = deps.mcp.mayBeNamed();
   const own = url !== undefined && mayName ? undefined : deps.mcp.configured(label, turn.caller);
   if (own !== undefined) return { label, server: own, named, asksUnlessTold: false };
@@ -188,6 +188,10 @@ function serverOf(deps: ChatToolsDeps, turn: ChatTurn, named: NamedMcpServer): P
   if (url === undefined) throw unknown(named);
   // Without the right to connect there, the translation decides.
   if (!mayName) return undefined;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
+    const message = `Invalid '${param}': the address of the MCP server "${label}" is not an http or https URL.`;
+    throw new ApiError("invalid_request", message, { param });
+  }
   return { label, server: deps.mcp.at(url, named.headers), named, asksUnlessTold: true };
 }
 

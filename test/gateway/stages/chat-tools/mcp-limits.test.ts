@@ -113,3 +113,26 @@ test("tools that a client does not know of do not change what it asked for", asy
   expect((await ask({})).sent).toHaveLength(20);
   await app.reconfigure(config({ mcp: { servers } }));
 });
+
+test("an address that is none is refused by its place", async () => {
+  await app.reconfigure(config({ mcp: { servers, clients_may_name: true } }));
+  plays({ say: "Done." });
+  for (const url of ["nowhere", "http://", "ftp://example.com/mcp"]) {
+    for (const [path, param, body] of [
+      ["/v1/responses", "tools[0]", { input: "Hi", tools: [{ type: "mcp", server_label: "theirs", server_url: url }] }],
+      [
+        "/v1/messages",
+        "mcp_servers[0]",
+        {
+          max_tokens: 9,
+          messages: [{ role: "user", content: "Hi" }],
+          mcp_servers: [{ type: "url", name: "theirs", url }],
+        },
+      ],
+    ] as const) {
+      const response = await app.post(path, { model: "m", ...body });
+      expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(param)]);
+    }
+  }
+  await app.reconfigure(config({ mcp: { servers } }));
+});
