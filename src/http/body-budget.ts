@@ -27,6 +27,17 @@ function collectGarbage(): void {
   restsUntilMs = endMs + REST_FACTOR * (endMs - startMs);
 }
 
+/** The garbage collector lets the heap grow to several times what is in use, and frees texts late. */
+function collectAfter(bytesMax: () => number): (bytes: number) => void {
+  let garbageBytes = 0;
+  return (bytes) => {
+    garbageBytes += bytes;
+    if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
+    garbageBytes = 0;
+    void longStep().then(collectGarbage);
+  };
+}
+
 /** The budget for all bodies. */
 export interface BodyBudget {
   /**
@@ -59,7 +70,7 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
   const byHolder = new Map<string, number>();
   const waiting = new Set<Waiting>();
   let total = 0;
-  let garbageBytes = 0;
+  const collect = collectAfter(bytesMax);
 
   const add = (holder: string, bytes: number) => {
     total += bytes;
@@ -85,24 +96,21 @@ export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): Body
       one.admit(held(one.holder, one.bytes));
     }
   };
-  /** The garbage collector lets the heap grow to several times what is in use, and frees texts late. */
-  const collect = (bytes: number) => {
-    garbageBytes += bytes;
-    if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
-    garbageBytes = 0;
-    void longStep().then(collectGarbage);
-  };
   const held = (holder: string, bytes: number): BodyHold => {
-    let left = bytes;
+    let heldBytes = bytes;
     add(holder, bytes);
     const shrinkTo = (size: number) => {
-      if (size >= left) return;
-      if (left >= LARGE_BYTES_MIN) collect(left - size);
-      add(holder, size - left);
-      left = size;
+      if (size >= heldBytes) return;
+      add(holder, size - heldBytes);
+      heldBytes = size;
       if (waiting.size > 0) admitWaiting();
     };
-    return { shrinkTo, release: () => shrinkTo(0) };
+    const release = () => {
+      // What the body did not need was never in memory.
+      if (heldBytes >= LARGE_BYTES_MIN) collect(heldBytes);
+      shrinkTo(0);
+    };
+    return { shrinkTo, release };
   };
   const wait = (holder: string, bytes: number, signal: AbortSignal): Promise<BodyHold> => {
     signal.throwIfAborted();

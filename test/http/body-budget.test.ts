@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
+import { longStep } from "../../src/base/long-steps.ts";
 import { type BodyHold, createBodyBudget } from "../../src/http/body-budget.ts";
 
 const never = new AbortController().signal;
@@ -48,6 +49,26 @@ test("waiting requests are served in order, and one that is too large for now is
   (await large).release();
   await small;
   expect(order).toEqual(["b", "c"]);
+});
+
+test.each([
+  ["bodies that were reserved as the longest, and were short", 1000, 0],
+  ["as many long ones", 20_000_000, 1],
+])("collections of garbage after %s", async (_, bytes, collections) => {
+  const collect = spyOn(Bun, "gc").mockImplementation(() => undefined as never);
+  try {
+    const budget = createBodyBudget(() => 128_000_000);
+    for (const holder of ["a", "b"]) {
+      const hold = await budget.hold(holder, 20_000_000, never);
+      hold.shrinkTo(bytes);
+      hold.release();
+    }
+    await longStep();
+    await longStep();
+    expect(collect).toHaveBeenCalledTimes(collections);
+  } finally {
+    collect.mockRestore();
+  }
 });
 
 test("a body that is larger than the budget is admitted alone", async () => {
