@@ -13,9 +13,12 @@ function thinking(body: Fields): Fields | undefined {
   return config && maybe(config, "thinkingConfig", expectFields, CONFIG);
 }
 
-/** The words of the protocol are those of the other ones in capital letters. */
+/** The words of the protocol are those of the other ones in capital letters. One of them says nothing. */
 const inSmallLetters: ValueRule<string[]> = {
-  check: (value, path) => strings.check(value, path)?.map((word) => word.toLowerCase()),
+  check: (value, path) => {
+    const words = strings.check(value, path)?.filter((word) => word !== "MODALITY_UNSPECIFIED");
+    return words?.map((word) => word.toLowerCase());
+  },
   schema: strings.schema,
 };
 

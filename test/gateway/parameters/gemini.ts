@@ -181,6 +181,14 @@ export const GEMINI: readonly Row[] = [
   ),
   row(
     "generationConfig.responseModalities",
+    config({ responseModalities: ["MODALITY_UNSPECIFIED"] }),
+    "ours",
+    "ours",
+    "ours",
+    "same",
+  ),
+  row(
+    "generationConfig.responseModalities",
     config({ responseModalities: ["AUDIO"] }),
     "ours",
     "refused",
