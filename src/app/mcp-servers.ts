@@ -1,6 +1,7 @@
 // The configured MCP servers, for `/mcp` and for chats. Wiring only.
 
 import { ApiError } from "../base/errors.ts";
+import { untilAborted } from "../base/until-aborted.ts";
 import type { GatewayView } from "../dashboard/contract-admin.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
 import type { ChatMcpServer, ChatMcpServers, ToolCaller } from "../gateway/stages/chat-tools/deps.ts";
@@ -82,7 +83,8 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
     })(innerCallerOf(exchange), { method: "POST", path: "/mcp", body: {}, signal }).answer;
   const asked = (find: () => Promise<OneServer>): ChatMcpServer => ({
     async tools(signal) {
-      const tools = await orRefusal(signal, async () => (await find()).tools());
+      const listing = async () => (await find()).tools();
+      const tools = await orRefusal(signal, () => untilAborted(listing(), signal));
       return tools.map(({ name, description, inputSchema, annotations }) => ({
         name,
         description,

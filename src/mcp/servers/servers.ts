@@ -1,6 +1,7 @@
 // The configured MCP servers together: their tools under names that are unique and legal, for a caller.
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
+import { lone } from "../../base/limit.ts";
 import { sizedText } from "../sized.ts";
 import { isFor, type ServerAccess } from "./access.ts";
 import {
@@ -100,9 +101,12 @@ export class McpServers {
     const once = async <T>(work: (server: OneServer) => Promise<T>): Promise<T> => {
       // Its failures are the client's own to know of.
       const connection = new ServerConnection(new URL(url).hostname, settings, { nowMs, warn: () => undefined });
+      // A list may have many pages, each of which has a time limit of its own.
+      const late = lone(NAMED_TIMEOUT_MS, () => void connection.close().catch(() => undefined));
       try {
         return await work(one(connection));
       } finally {
+        late.cancel();
         await connection.close().catch(() => undefined);
       }
     };

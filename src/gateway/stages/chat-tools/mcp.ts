@@ -15,6 +15,8 @@ import { saidText, shortSaid } from "./told.ts";
 /** Tools of all servers of a request; providers take fewer still. */
 const TOOLS_MAX = 512;
 const SERVERS_MAX = 20;
+/** How long a request waits for the list of a server that its client did not ask for. */
+const HIDDEN_WAIT_MS = 3000;
 const DESCRIPTION_CHARS_MAX = 4000;
 
 /** Calls of MCP servers in one answer. */
@@ -126,12 +128,15 @@ export class McpPlan {
 
 async function listOf(
   { server, named }: PlannedServer,
-  signal: AbortSignal,
+  leaving: AbortSignal,
 ): Promise<{ tools: readonly ListedMcpTool[]; error?: string }> {
+  const late = named === undefined ? AbortSignal.timeout(HIDDEN_WAIT_MS) : undefined;
   try {
-    const tools = await server.tools(signal);
+    const tools = await server.tools(late === undefined ? leaving : AbortSignal.any([leaving, late]));
     return { tools: named === undefined ? tools : tools.filter((tool) => named.allows(tool)) };
   } catch (error) {
+    leaving.throwIfAborted();
+    if (late?.aborted === true) return { tools: [] };
     if (!(error instanceof ApiError)) throw error;
     return { tools: [], error: error.message };
   }

@@ -8,6 +8,8 @@ import { startToolsApp } from "./fixture.ts";
 
 const handler = createMcpHandler(() => sampleServer());
 let calls = 0;
+/** While it is pending, the server says nothing. */
+let held: Promise<void> | undefined;
 const http = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -17,6 +19,7 @@ const http = Bun.serve({
       .json()
       .catch(() => ({}))) as { method?: string };
     if (sent.method === "tools/call") calls++;
+    await held;
     return handler.fetch(request);
   },
 });
@@ -134,5 +137,21 @@ test("an address that is none is refused by its place", async () => {
       expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(param)]);
     }
   }
+  await app.reconfigure(config({ mcp: { servers } }));
+});
+
+test("a server that hangs does not hold up a chat whose client did not ask for it", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held = promise;
+  // Under another name, so that nothing is known of it.
+  await app.reconfigure(config({ mcp: { servers: { hanging: { ...files, auto: true, timeout: "10m" } } } }));
+  plays({ say: "Done." });
+  const asked = app.post("/v1/chat/completions", { model: "m", messages: [{ role: "user", content: "Hi" }] });
+  expect(((await (await asked).json()) as { choices: Json[] }).choices).toMatchObject([
+    { message: { content: "Done." } },
+  ]);
+  expect(upstream.received[0]!.json!["tools"]).toBeUndefined();
+  resolve();
+  held = undefined;
   await app.reconfigure(config({ mcp: { servers } }));
 });
