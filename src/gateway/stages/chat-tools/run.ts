@@ -128,12 +128,12 @@ class ToolsRun implements StageRun {
     return this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });
   }
 
-  #prepared({ chat, format }: Pick<ChatTurn, "chat" | "format">): Change {
+  #prepared({ chat, format, body }: Pick<ChatTurn, "chat" | "format" | "body">): Change {
     const { wishes, messages } = this.#start;
     const { [SEARCH_MEMBER]: _member, tool_choice: choice, ...rest } = chat.extra;
     const named = choice === undefined ? chat.toolChoice : this.#serverChoice(choice, format);
     const { toolChoice: _choice, ...plain } = chat;
-    const toolChoice = named && this.#choice(named, { tools: chat.tools, format });
+    const toolChoice = named && this.#choice(named, { tools: chat.tools, format, body });
     const isOurs = (tool: Tool) => wishes.some(({ kind }) => kind === kindOf(tool, format));
     return {
       why: WHY,
@@ -258,7 +258,10 @@ class ToolsRun implements StageRun {
   }
 
   /** A choice that names a tool, with the name of its function. */
-  #choice(choice: ToolChoice, { tools, format }: { tools: readonly Tool[]; format: WireFormat }): ToolChoice {
+  #choice(
+    choice: ToolChoice,
+    { tools, format, body }: { tools: readonly Tool[] } & Pick<ChatTurn, "format" | "body">,
+  ): ToolChoice {
     const nameOf = (name: string) => {
       const tool = tools.find((one) => one.name === name || (one.type === "server" && one.value["name"] === name));
       const kind = tool === undefined ? kindNamed(name, format) : kindOf(tool, format);
@@ -266,22 +269,37 @@ class ToolsRun implements StageRun {
     };
     if (choice.type === "tool") return { ...choice, name: nameOf(choice.name) };
     if (choice.type !== "allowed") return choice;
-    const servers = () => this.#servers().map(({ name }) => name);
-    return { ...choice, names: choice.names.flatMap((name) => (name === "mcp" ? servers() : [nameOf(name)])) };
+    const names = choice.names.flatMap((name) => (name === "mcp" ? [] : [nameOf(name)]));
+    if (choice.names.includes("mcp")) names.push(...this.#allowedOfServers(body["tool_choice"]));
+    return names.length === 0 ? { type: "none" } : { ...choice, names };
+  }
+
+  /** The tools of servers that a choice allows, as the Responses API writes it. */
+  #allowedOfServers(choice: unknown): string[] {
+    const listed: unknown = isRecord(choice) ? choice["tools"] : undefined;
+    const entries = Array.isArray(listed) ? listed.filter(isRecord).filter(({ type }) => type === "mcp") : [];
+    return this.#servers()
+      .filter((tool) => entries.some((entry) => isMeant(tool, entry)))
+      .map(({ name }) => name);
   }
 
   /** The choice of a tool that servers run, as the Responses API writes it. */
   #serverChoice(choice: unknown, format: WireFormat): ToolChoice | undefined {
     if (!isRecord(choice) || typeof choice["type"] !== "string") return undefined;
-    const { type, server_label: label, name } = choice;
+    const { type } = choice;
     if (type !== "mcp") return kindNamed(type as string, format) && { type: "tool", name: type as string };
     const names = this.#servers()
-      .filter((tool) => tool.label === label && (typeof name !== "string" || tool.shown === name))
+      .filter((tool) => isMeant(tool, choice))
       .map((tool) => tool.name);
     const [first] = names;
     if (first === undefined) return undefined;
     return names.length === 1 ? { type: "tool", name: first } : { type: "allowed", mode: "required", names };
   }
+}
+
+/** Whether an entry of a choice names a tool, or all of its server. */
+function isMeant({ label, shown }: ChatMcpTool, entry: Readonly<Record<string, unknown>>): boolean {
+  return entry["server_label"] === label && (typeof entry["name"] !== "string" || entry["name"] === shown);
 }
 
 function freed(choice: ToolChoice): ToolChoice {

@@ -140,6 +140,22 @@ test("an address that is none is refused by its place", async () => {
   await app.reconfigure(config({ mcp: { servers } }));
 });
 
+test("a choice of allowed tools allows those of the servers that it names", async () => {
+  await app.reconfigure(config({ mcp: { servers: { files, more: files, hidden: { ...files, auto: true } } } }));
+  const tools = ["files", "more"].map((server_label) => ({ type: "mcp", server_label }));
+  const ask = async (...allowed: Json[]) => {
+    plays({ say: "Done." });
+    const tool_choice = { type: "allowed_tools", mode: "auto", tools: allowed };
+    await app.post("/v1/responses", { model: "m", input: "Hi", store: false, tools, tool_choice });
+    return JSON.stringify(upstream.received[0]!.json!["tool_choice"]);
+  };
+  const named = await ask({ type: "mcp", server_label: "more" });
+  expect(named).toContain("more__echo");
+  expect(named).not.toMatch(/files__|hidden__/);
+  expect(await ask({ type: "mcp", server_label: "more", name: "other" })).toBe('"none"');
+  await app.reconfigure(config({ mcp: { servers } }));
+});
+
 test("a server that hangs does not hold up a chat whose client did not ask for it", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   held = promise;
