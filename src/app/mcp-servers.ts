@@ -4,7 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import type { GatewayView } from "../dashboard/contract-admin.ts";
 import type { Caller } from "../gateway/admission/caller.ts";
-import type { ChatMcpServer, ChatMcpServers, ToolCaller } from "../gateway/stages/chat-tools/deps.ts";
+import type { ChatMcpServer, ChatMcpServers, McpSaid, ToolCaller } from "../gateway/stages/chat-tools/deps.ts";
 import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { createInnerCalls, type InnerCaller } from "../http/inner-call.ts";
@@ -81,7 +81,7 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
       finished: observer.finished,
       unexpected: ({ requestId }, error) => log.error("unexpected error", { request_id: requestId, error }),
     })(innerCallerOf(exchange), { method: "POST", path: "/mcp", body: {}, signal }).answer;
-  const asked = (find: () => Promise<OneServer>): ChatMcpServer => ({
+  const asked = (find: () => Promise<OneServer>, guardedAs = (tool: string) => tool): ChatMcpServer => ({
     async tools(signal) {
       const listing = async () => (await find()).tools();
       const tools = await orRefusal(signal, () => untilAborted(listing(), signal));
@@ -95,12 +95,13 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
     async call(tool, args, by) {
       await admit(by);
       const { caller, exchange, signal } = by;
-      const guarded =
-        by.isUnseen === true ? guardedCall(guards, { caller: caller as Caller, model: tool, exchange }) : undefined;
-      const sent = guarded === undefined ? args : (await guarded.input({ arguments: args }, signal)).arguments;
+      const guarded = guardedCall(guards, { caller: caller as Caller, model: guardedAs(tool), exchange });
+      const isChecked = guarded === undefined || by.isUnseen !== true;
+      const sent = isChecked ? args : (await guarded.input({ arguments: args }, signal)).arguments;
       const run = async () => (await find()).call(tool, { ...sent }, { signal, progress: undefined });
       const [result, { saidOf }] = await Promise.all([orRefusal(signal, run), import("../mcp/servers/said.ts")]);
-      return saidOf(result);
+      const said = saidOf(result);
+      return guarded?.guardsOutput === true ? { ...said, shown: await shownOf(guarded, said, signal) } : said;
     },
   });
   return {
@@ -108,12 +109,13 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
       const settings = config().mcp.servers.get(name);
       const access = accessOf(caller);
       if (settings === undefined || !isFor(name, settings, access)) return undefined;
-      return asked(async () => {
+      const find = async () => {
         const found = (await servers.open()).server(access, name);
         if (found === undefined)
           throw new ApiError("mcp_server_unavailable", `The MCP server "${name}" is no longer configured.`);
         return found;
-      });
+      };
+      return asked(find, (tool) => `${name}__${tool}`);
     },
     always(caller) {
       const all = config().mcp.servers;
@@ -128,6 +130,21 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
         return open.at(url, headers, fetchNamed(config().web));
       }),
   };
+}
+
+/** What a client may see of a result. The model's copy is looked through with all that it is sent. */
+async function shownOf(
+  guarded: Pick<NonNullable<ReturnType<typeof guardedCall>>, "output">,
+  said: McpSaid,
+  signal: AbortSignal,
+): Promise<McpSaid> {
+  try {
+    return await guarded.output(said, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ApiError)) throw error;
+    return { text: error.message, isError: true };
+  }
 }
 
 /** A failure of a server as an error that clients may see. */

@@ -38,6 +38,8 @@ export interface WebHit {
 export interface McpSaid {
   readonly text: string;
   readonly isError: boolean;
+  /** What the client may see of it, if that is something else. */
+  readonly shown?: Omit<McpSaid, "shown">;
 }
 
 /** An MCP server whose tools a chat may call. Messages of errors are for clients. */

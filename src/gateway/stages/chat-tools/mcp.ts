@@ -3,6 +3,7 @@
 import { ApiError } from "../../../base/errors.ts";
 import type { ChatEvent } from "../../../chat/event.ts";
 import type { ChatRequest, FunctionTool } from "../../../chat/request.ts";
+import type { ServerToolOutput } from "../../../chat/server-tools.ts";
 import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { ListedMcpTool, NamedMcpServer } from "../../../wire/mcp-format.ts";
 import type { ChatTurn } from "../../centre/stage.ts";
@@ -105,7 +106,7 @@ export class McpPlan {
         return [
           { type: "server-tool-start", ...where, callId, kind: "mcp", name, server, approvalId },
           { type: "server-tool-end", ...where, input },
-          { type: "server-tool-result", ...where, output: { type: "content", ...outcome } },
+          { type: "server-tool-result", ...where, output: shownOutput(outcome) },
         ];
       }),
     );
@@ -147,6 +148,12 @@ export function functionOfMcp({ name, listed: { description = "", inputSchema } 
   return { type: "function", name, description: description.slice(0, DESCRIPTION_CHARS_MAX), parameters: inputSchema };
 }
 
+/** What the client sees of a result. */
+export function shownOutput(said: McpSaid): ServerToolOutput {
+  const { text, isError } = said.shown ?? said;
+  return { type: "content", text: said.shown === undefined ? text : shortSaid(text), isError };
+}
+
 /** Calls a tool. A failure is a result. Throws the signal's reason alone. */
 export async function callMcp(
   { server, shown }: ChatMcpTool,
@@ -154,8 +161,8 @@ export async function callMcp(
   by: ToolCaller,
 ): Promise<McpSaid> {
   try {
-    const { text, isError } = await server.call(shown, input, by);
-    return { text: shortSaid(text), isError };
+    const { text, isError, ...more } = await server.call(shown, input, by);
+    return { text: shortSaid(text), isError, ...more };
   } catch (error) {
     by.signal.throwIfAborted();
     if (!(error instanceof ApiError)) throw error;

@@ -16,7 +16,7 @@ import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
 import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
-import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf } from "./mcp.ts";
+import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf, shownOutput } from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
 import { PageSeals } from "./seals.ts";
 import { failureText, functionOf, pagesText, saidText } from "./told.ts";
@@ -220,7 +220,7 @@ class ToolsRun implements StageRun {
       : this.#use("mcp", MCP_CALLS_MAX)
         ? await callMcp(tool, argumentsOf(own.text), by)
         : CALLS_SPENT;
-    return { output: { type: "content" as const, ...said }, text: saidText(said) };
+    return { output: shownOutput(said), text: saidText(said) };
   }
 
   /** Counts a use; whether it is allowed. */

@@ -156,6 +156,34 @@ test("a choice of allowed tools allows those of the servers that it names", asyn
   await app.reconfigure(config({ mcp: { servers } }));
 });
 
+test("what a server says is looked through before the client sees it, under the name of its tool", async () => {
+  const mail = "ada@example.org";
+  const guard = (on: string, action: string) => ({
+    ...{ name: "mail", on: [on], action, apply: { models: ["files__*"] } },
+    check: { kind: "pii", find: ["email"] },
+  });
+  const ask = async (input: unknown, guardrail: Json) => {
+    await app.reconfigure(config({ mcp: { servers }, guardrails: [guardrail] }));
+    plays({ calls: [{ name: "files__echo", input: { a: mail } }] }, { say: "Done." });
+    const body = { model: "m", input, store: false, tools: [FILES] };
+    const { output } = (await (await app.post("/v1/responses", body)).json()) as { output: Json[] };
+    return output.find(({ type }) => type === "mcp_call");
+  };
+  expect(await ask("Hi", guard("output", "mask"))).toMatchObject({ output: '{"a":"[EMAIL_1]"}' });
+  // The model has it whole.
+  expect(JSON.stringify(upstream.received[1]!.json!["messages"])).toContain(mail);
+  const denied = await ask("Hi", guard("output", "deny"));
+  expect(denied).toMatchObject({ status: "failed", output: null });
+  expect(JSON.stringify(denied!["error"])).not.toContain(mail);
+  const approved = [
+    { role: "user", content: "Hi" },
+    { type: "mcp_approval_request", id: "a", server_label: "files", name: "echo", arguments: `{"a":"${mail}"}` },
+    { type: "mcp_approval_response", approval_request_id: "a", approve: true },
+  ];
+  expect(await ask(approved, guard("input", "mask"))).toMatchObject({ output: '{"a":"[EMAIL_1]"}' });
+  await app.reconfigure(config({ mcp: { servers } }));
+});
+
 test("a server that hangs does not hold up a chat whose client did not ask for it", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   held = promise;
