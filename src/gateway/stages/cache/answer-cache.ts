@@ -34,6 +34,8 @@ export interface SharedWait<T = CachedChat> {
 
 /** Beyond the limit of size, this share of it is kept. */
 const KEPT_SHARE = 0.9;
+/** How long a sum is added to before it is read anew: answers end, and other nodes keep and delete some. */
+const COUNTED_FOR_MS = 60_000;
 
 /** Keeps answers. */
 export class AnswerCache<T extends object = CachedChat> {
@@ -41,6 +43,7 @@ export class AnswerCache<T extends object = CachedChat> {
   readonly #flights = new Map<string, Promise<FoundAnswer<T> | undefined>>();
   /** The size of all kept answers, as far as it is known. */
   #bytes: number | undefined;
+  #countedAtMs = 0;
   #trimming = false;
 
   constructor(deps: Omit<CacheDeps, "looked">) {
@@ -106,10 +109,12 @@ export class AnswerCache<T extends object = CachedChat> {
       this.#bytes += bytes;
       this.#deps.sized(this.#bytes);
     }
-    if (this.#trimming || (this.#bytes ?? Number.POSITIVE_INFINITY) <= maxBytes) return;
+    const isCounted = this.#deps.clock.now() - this.#countedAtMs < COUNTED_FOR_MS;
+    if (this.#trimming || (isCounted && (this.#bytes ?? Number.POSITIVE_INFINITY) <= maxBytes)) return;
     this.#trimming = true;
     try {
       this.#bytes = await this.#deps.store.cachedBytes();
+      this.#countedAtMs = this.#deps.clock.now();
       if (this.#bytes <= maxBytes) return;
       while (this.#bytes > maxBytes * KEPT_SHARE) {
         const gone = await this.#deps.store.deleteOldestCached();

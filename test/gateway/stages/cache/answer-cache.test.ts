@@ -12,11 +12,13 @@ function cacheOver({ maxSizeBytes = 1_000_000, sizes = [] as number[] } = {}) {
   const written = Promise.withResolvers<void>();
   const failures: unknown[] = [];
   const kept: string[] = [];
+  const told: number[] = [];
+  const clock = { ms: 5, now: () => clock.ms };
   const cache = new AnswerCache({
-    clock: { now: () => 5 },
+    clock,
     sealer: new Sealer("s"),
     settings: () => ({ mode: "on", share: "account", ttlMs: 1000, maxSizeBytes }),
-    sized: () => undefined,
+    sized: (bytes) => told.push(bytes),
     failed: (error) => failures.push(error),
     store: {
       findCachedAnswer: async () => undefined,
@@ -29,7 +31,7 @@ function cacheOver({ maxSizeBytes = 1_000_000, sizes = [] as number[] } = {}) {
       deleteOldestCached: async () => sizes.shift() ?? 0,
     },
   });
-  return { cache, written, failures, kept, sizes };
+  return { cache, written, failures, kept, sizes, told, clock };
 }
 
 test("requests join one under way until its answer is written", async () => {
@@ -71,4 +73,17 @@ test("a store that fails is told of, and nothing else happens", async () => {
   await cache.keep(FOR, ANSWER);
   expect(failures).toEqual([new Error("no database")]);
   expect(kept).toEqual([]);
+});
+
+test("the size that is told follows answers that ended meanwhile", async () => {
+  const { cache, written, sizes, told, clock } = cacheOver({ sizes: [5000, 5000] });
+  written.resolve();
+  await cache.keep(FOR, ANSWER);
+  expect(told.at(-1)).toBe(10_000);
+  sizes.length = 1;
+  await cache.keep(FOR, ANSWER);
+  expect(told.at(-1)).toBeGreaterThan(10_000);
+  clock.ms += 60_000;
+  await cache.keep(FOR, ANSWER);
+  expect(told.at(-1)).toBe(5000);
 });
