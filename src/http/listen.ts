@@ -205,12 +205,14 @@ function createSockets({ messages, socketIdleSeconds }: ListenerOptions, limited
       const response = await answer;
       const plan = socketPlanOf(request);
       if (plan === undefined) return response;
+      const requestId = response.headers.get("x-request-id") ?? "";
       if (share.isFull(openSockets.size)) {
         plan.ended();
         const error = new ApiError("server_busy", "Too many WebSockets are open. Try again shortly.");
-        return Response.json({ error: error.body() }, { status: error.status, headers: { "retry-after": "5" } });
+        const headers = { "retry-after": "5", "x-request-id": requestId };
+        return Response.json({ error: error.body() }, { status: error.status, headers });
       }
-      const headers = new Headers({ "x-request-id": response.headers.get("x-request-id") ?? "" });
+      const headers = new Headers({ "x-request-id": requestId });
       if (plan.protocol !== undefined) headers.set("sec-websocket-protocol", plan.protocol);
       carried.set(request, server.requestIP(request)?.address);
       if (server.upgrade(request, { data: { plan, closed: new AbortController(), fetch }, headers })) return undefined;

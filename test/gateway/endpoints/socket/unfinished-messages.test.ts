@@ -81,6 +81,7 @@ test("no more connections are opened than can send a short message each", async 
   const answer = String(await new Promise((resolve) => late.once("data", resolve)));
   expect(answer).toStartWith("HTTP/1.1 503");
   expect(answer).toContain("server_busy");
+  expect(answer).toMatch(/x-request-id: \S+/i);
   for (const socket of [...sockets, late]) socket.destroy();
 });
 
