@@ -19,6 +19,7 @@ export async function checkMcpServers({ mcp: { servers } }: Pick<Config, "mcp">)
       } catch (error) {
         return finding("failed", error instanceof Error ? error.message : String(error));
       } finally {
+        // Whether it closes cleanly says nothing more.
         await connection.close().catch(() => undefined);
       }
     }),
