@@ -82,6 +82,9 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   const unwritten = unwrittenOf(writer);
   const sharing = { ...ground, ...programMetrics, liveNodes: node.live, unwritten };
   const shared = add("shared state", await openSharedState(sharing));
+  const { answers } = shared;
+  const isLive = async (keyId: string) => (await verbs.keys.findLiveKeyById(keyId)) !== undefined;
+  if (answers !== undefined) upkeep.add(() => answers.deleteOfEnded(isLive));
   const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared });
   return {
     ...ground,

@@ -40,19 +40,26 @@ const SCAN_COUNT = 500;
 const ENTRY = `${KEY_PREFIX}answer:`;
 /** By the time of their end. */
 const ORDER = `${KEY_PREFIX}answers:order`;
-/** By name: a list of the size and the model. */
+/** By name: a list of the size, the model and the API key. */
 const SIZES = `${KEY_PREFIX}answers:sizes`;
 const TOTAL = `${KEY_PREFIX}answers:bytes`;
 const INDEX = [ORDER, SIZES, TOTAL];
+/** The API keys with answers; the names of an API key's answers. */
+const HOLDERS = `${KEY_PREFIX}answers:holders`;
+const HELD = `${KEY_PREFIX}answers:of:`;
 
 /** Takes an answer out of the index, whose keys are the last three. */
 const DROP = `
+local holders, held = '${HOLDERS}', '${HELD}'
 local order, sizes, total = KEYS[#KEYS - 2], KEYS[#KEYS - 1], KEYS[#KEYS]
 local function drop(name)
   local size = redis.call('HGET', sizes, name)
   redis.call('ZREM', order, name)
   if not size then return 0 end
   redis.call('HDEL', sizes, name)
+  local holder = string.match(size, ',"([^"]*)"%]$') or ''
+  redis.call('SREM', held .. holder, name)
+  if redis.call('EXISTS', held .. holder) == 0 then redis.call('SREM', holders, holder) end
   redis.call('DECRBY', total, string.match(size, '^%[(%d+)'))
   return 1
 end
@@ -74,7 +81,9 @@ redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'content', ARGV[2], 'key', ARGV[3], 'created', ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ttl)
 redis.call('ZADD', order, now + ttl, name)
-redis.call('HSET', sizes, name, '[' .. ARGV[6] .. ',' .. ARGV[7] .. ']')
+redis.call('HSET', sizes, name, '[' .. ARGV[6] .. ',' .. ARGV[7] .. ',"' .. ARGV[3] .. '"]')
+redis.call('SADD', holders, ARGV[3])
+redis.call('SADD', held .. ARGV[3], name)
 local size = redis.call('INCRBY', total, ARGV[6])
 for _ = 1, 1000 do
   if size <= limit then break end
@@ -84,7 +93,7 @@ for _ = 1, 1000 do
   drop(oldest)
   size = tonumber(redis.call('GET', total))
 end
-for _, key in ipairs({order, sizes, total}) do
+for _, key in ipairs({order, sizes, total, holders, held .. ARGV[3]}) do
   redis.call('PEXPIRE', key, math.max(ttl, redis.call('PTTL', key)))
 end
 return {size, KEYS[1]}
@@ -105,6 +114,8 @@ for at = 2, #ARGV do
 end
 return {count, KEYS[1]}
 `);
+
+const MEMBERS = redisScript("return {redis.call('SMEMBERS', KEYS[1]), KEYS[1]}");
 
 /** Kept answers. */
 export type SharedAnswers = ReturnType<typeof sharedAnswers>;
@@ -151,6 +162,19 @@ export function sharedAnswers({ redis, now, bytesMax }: SharedAnswersOptions) {
     /** Room is made with each answer that is kept. */
     async deleteOldestCached(): Promise<number> {
       return 0;
+    },
+
+    /** Deletes the answers of API keys that have ended; returns their number, 0 while Redis cannot be reached. */
+    async deleteOfEnded(isLive: (keyId: string) => Promise<boolean>): Promise<number> {
+      if (!redis.isUp()) return 0;
+      let count = 0;
+      const [holders] = await ask(redis, MEMBERS, { keys: [HOLDERS], args: [] });
+      for (const keyId of holders as string[]) {
+        if (await isLive(keyId)) continue;
+        const names = (await ask(redis, MEMBERS, { keys: [HELD + keyId], args: [] }))[0] as string[];
+        for (let at = 0; at < names.length; at += SCAN_COUNT) count += await remove(names.slice(at, at + SCAN_COUNT));
+      }
+      return count;
     },
 
     /** Deletes all answers, or those of one model; returns their number. */

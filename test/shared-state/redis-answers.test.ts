@@ -57,6 +57,26 @@ describe.skipIf(!HAS_REDIS)("kept answers on two nodes", () => {
     expect((await redis.ask("HKEYS", "sallyport:answers:sizes")) as string[]).toEqual(["long", "new"]);
   });
 
+  test("go with their API keys, and leave the index", async () => {
+    const of = (keyId: string, key: string) => ({ ...answer(key, { model: 'a "quoted" model' }), keyId });
+    for (const name of ["a", "b"]) await one.keepCachedAnswer(of("ended", name));
+    await one.keepCachedAnswer(of("live", "c"));
+    const isLive = async (keyId: string) => keyId === "live";
+    expect(await other.deleteOfEnded(isLive)).toBe(2);
+    expect(await kept()).toEqual(["sallyport:answer:c"]);
+    expect(await redis.ask("SMEMBERS", "sallyport:answers:holders")).toEqual(["live"]);
+    expect(await redis.ask("EXISTS", "sallyport:answers:of:ended")).toBe(0);
+    const before = await total();
+    expect(await other.deleteOfEnded(isLive)).toBe(0);
+    // An answer in place of another one is its own key's alone.
+    await one.keepCachedAnswer(of("next", "c"));
+    expect(await redis.ask("EXISTS", "sallyport:answers:of:live")).toBe(0);
+    expect(await total()).toBe(before);
+    expect(await other.deleteOfEnded(isLive)).toBe(1);
+    expect([await kept(), await total()]).toEqual([[], 0]);
+    expect(await redis.ask("EXISTS", "sallyport:answers:holders")).toBe(0);
+  });
+
   test("stay within the limit of all together: those that end first go", async () => {
     bytesMax = 10_000;
     for (let n = 0; n < 20; n++) {

@@ -35,12 +35,19 @@ export class Upkeep {
   readonly #options: UpkeepOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #round: Promise<void> | undefined;
+  readonly #sweeps: Sweep[];
   #stopped = false;
   #last: UpkeepRound | undefined;
 
   constructor(store: Store, options: UpkeepOptions) {
     this.#store = store;
     this.#options = options;
+    this.#sweeps = [...options.sweeps];
+  }
+
+  /** Adds a sweep of what is kept elsewhere. */
+  add(sweep: Sweep): void {
+    this.#sweeps.push(sweep);
   }
 
   /** Starts. The first round runs after one interval, so that it does not slow down the start. */
@@ -72,12 +79,12 @@ export class Upkeep {
   async run(): Promise<void> {
     let deleted = 0;
     let failed = 0;
-    for (const sweep of [...this.#options.sweeps, () => this.#vacuum()]) {
+    for (const sweep of [...this.#sweeps, () => this.#vacuum()]) {
       try {
         for (let step = 0; step < STEPS_MAX && !this.#stopped; step++) {
           const count = await sweep();
           if (count === 0) break;
-          if (this.#options.sweeps.includes(sweep)) deleted += count;
+          if (this.#sweeps.includes(sweep)) deleted += count;
           await new Promise((resolve) => setImmediate(resolve));
         }
       } catch (error) {
