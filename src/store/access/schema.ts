@@ -1,5 +1,5 @@
 // The tables for signing in: sessions and their refresh tokens, provider identities, codes, one-time tickets, invitations and
-// the audit log. Every secret is stored as a hash; everything of an account is deleted with it.
+// the audit log; and projects with their members. Every secret is stored as a hash; everything of an account is deleted with it.
 
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "../schema.ts";
@@ -121,4 +121,52 @@ export const auditLog = sqliteTable(
     createdAtMs: wholeMs("created_at").notNull(),
   },
   (t) => [index("audit_log_account").on(t.accountId), index("audit_log_created").on(t.createdAtMs)],
+);
+/** Projects. A key belongs to one or none (`api_keys.project_id`). */
+export const projects = sqliteTable(
+  "projects",
+  {
+    id: text("id").primaryKey(),
+    /** The account that it belongs to, which is always a member and an owner. */
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** Limits of all its keys together; null: none. */
+    rpm: integer("rpm"),
+    tpm: integer("tpm"),
+    parallel: integer("parallel"),
+    /** Patterns of the models that its keys may use; null: all models. */
+    models: text("models", { mode: "json" }).$type<readonly string[]>(),
+    budgetMicros: integer("budget_micros"),
+    /** Length of a budget window; null: the budget never refills. */
+    budgetPeriodMs: wholeMs("budget_period_ms"),
+    budgetWindowStartMs: wholeMs("budget_window_start"),
+    /** Spent within the window that started at `budgetWindowStartMs`. */
+    spentMicros: integer("spent_micros").notNull().default(0),
+    /** Limits of each run of an agent; null: those of the plan. */
+    runMicros: integer("run_micros"),
+    runRequests: integer("run_requests"),
+    runRepeats: integer("run_repeats"),
+    createdAtMs: wholeMs("created_at").notNull(),
+  },
+  (t) => [index("projects_account").on(t.accountId)],
+);
+
+/** The members of projects. Everything of a member goes with the account or the project. */
+export const projectMembers = sqliteTable(
+  "project_members",
+  {
+    projectId: text("project_id")
+      .notNull()
+      .references(() => projects.id, { onDelete: "cascade" }),
+    accountId: text("account_id")
+      .notNull()
+      .references(() => accounts.id, { onDelete: "cascade" }),
+    role: text("role", { enum: ["owner", "manager", "member"] }).notNull(),
+    /** The identity provider whose groups made the account a member, which ends with the group; null: a person did. */
+    provider: text("provider"),
+    createdAtMs: wholeMs("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.projectId, t.accountId] }), index("project_members_account").on(t.accountId)],
 );

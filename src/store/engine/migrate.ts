@@ -26,6 +26,7 @@ import answerIds from "../migrations/0018_answer_ids.sql" with { type: "text" };
 import cachedAnswers from "../migrations/0019_cached_answers.sql" with { type: "text" };
 import usageByRowId from "../migrations/0020_usage_by_row_id.sql" with { type: "text" };
 import keyMcpServers from "../migrations/0021_key_mcp_servers.sql" with { type: "text" };
+import projects from "../migrations/0022_projects.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -65,6 +66,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0019_cached_answers", sql: cachedAnswers, usableFrom: "0014_job_lease" },
   { name: "0020_usage_by_row_id", sql: usageByRowId, usableFrom: "0014_job_lease" },
   { name: "0021_key_mcp_servers", sql: keyMcpServers, usableFrom: "0014_job_lease" },
+  { name: "0022_projects", sql: projects, usableFrom: "0014_job_lease" },
 ];
 
 /**

@@ -86,4 +86,16 @@ WHEN (OLD.lease IS NOT NULL AND NEW.lease = OLD.lease)
 EXECUTE FUNCTION drop_old_lease()`,
     usableFrom: "pg_0001_key_changes",
   },
+  {
+    // All columns of a project except those that the use of its keys changes.
+    name: "pg_0004_project_changes",
+    sql: `CREATE TRIGGER projects_told AFTER INSERT OR DELETE ON projects
+FOR EACH STATEMENT EXECUTE FUNCTION tell_change()
+--> statement-breakpoint
+CREATE TRIGGER projects_changed_told AFTER UPDATE ON projects FOR EACH ROW
+WHEN (to_jsonb(OLD) - '{spent_micros,budget_window_start}'::TEXT[]
+  IS DISTINCT FROM to_jsonb(NEW) - '{spent_micros,budget_window_start}'::TEXT[])
+EXECUTE FUNCTION tell_change()`,
+    usableFrom: "pg_0001_key_changes",
+  },
 ];
