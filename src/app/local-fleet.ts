@@ -9,20 +9,16 @@ import type { Caller } from "../gateway/admission/caller.ts";
 import { NO_STAGES } from "../gateway/centre/stage.ts";
 import type { WebModelChoice } from "../gateway/inner/web-model.ts";
 import { createFleet } from "../gateway/providers.ts";
+import { UNLIMITED } from "../store/access/key-rows.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 
 /** The user of the program may use all of its models. */
 export const OPERATOR: Caller = {
+  ...UNLIMITED,
   keyId: "local",
   accountId: "local",
-  rpm: null,
-  expiresAtMs: null,
   noStore: true,
-  debugUntilMs: null,
-  models: null,
-  passthrough: false,
-  mcpServers: null,
   account: { tier: "premium", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: true },
 };
 

@@ -27,6 +27,9 @@ export const accounts = sqliteTable(
   (t) => [uniqueIndex("accounts_username_key").on(t.usernameKey), uniqueIndex("accounts_email_key").on(t.emailKey)],
 );
 
+/** What a management key manages: the keys of its account, those of its project, or those of every account. */
+export type ManagementScope = "account" | "project" | "all";
+
 /** API keys: only the SHA-256 is stored; prefix and last four characters are for display. */
 export const apiKeys = sqliteTable(
   "api_keys",
@@ -61,8 +64,34 @@ export const apiKeys = sqliteTable(
     passthrough: integer("passthrough", { mode: "boolean" }).notNull().default(false),
     /** The MCP servers that it may use; null: all of the plan. */
     mcpServers: text("mcp_servers", { mode: "json" }).$type<readonly string[]>(),
+    /** What a management key manages; null: an ordinary key, which asks models and manages nothing. */
+    management: text("management").$type<ManagementScope>(),
+    /** The project to which it belongs. No foreign key: SQLite cannot add one to a table with rows. */
+    projectId: text("project_id"),
+    /** Tokens a minute; null: the plan's. */
+    tpm: integer("tpm"),
+    /** Requests at once; null: the plan's. */
+    parallel: integer("parallel"),
+    /** Refused until it is enabled again. */
+    disabled: integer("disabled", { mode: "boolean" }).notNull().default(false),
+    /** The addresses from which it may be used, as ranges in CIDR notation; null: from anywhere. */
+    addresses: text("addresses", { mode: "json" }).$type<readonly string[]>(),
+    /** What one agent run may cost; null: the plan's. */
+    runMicros: integer("run_micros"),
+    /** The requests of one agent run; null: the plan's. */
+    runRequests: integer("run_requests"),
+    /** The equal tool calls in a row of one agent run; null: the plan's. */
+    runRepeats: integer("run_repeats"),
+    /** The secret before the last rotation, which works until `previousUntilMs`. */
+    previousHash: text("previous_hash"),
+    previousUntilMs: wholeMs("previous_until"),
   },
-  (t) => [uniqueIndex("api_keys_hash").on(t.hash), index("api_keys_account").on(t.accountId, t.createdAtMs)],
+  (t) => [
+    uniqueIndex("api_keys_hash").on(t.hash),
+    index("api_keys_account").on(t.accountId, t.createdAtMs),
+    index("api_keys_previous").on(t.previousHash),
+    index("api_keys_project").on(t.projectId),
+  ],
 );
 
 /**

@@ -4,17 +4,12 @@ import { expect, test } from "bun:test";
 import { FakeClock } from "../../src/base/clock.ts";
 import type { Caller } from "../../src/gateway/admission/caller.ts";
 import { createKeyAuthenticator } from "../../src/http/key-authenticator.ts";
+import { UNLIMITED } from "../../src/store/access/key-rows.ts";
 
 const CALLER: Caller = {
+  ...UNLIMITED,
   keyId: "k",
   accountId: "a",
-  rpm: null,
-  expiresAtMs: null,
-  noStore: false,
-  debugUntilMs: null,
-  models: null,
-  passthrough: false,
-  mcpServers: null,
   account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: true, admin: false },
 };
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { sha256Hex } from "../../src/base/ids.ts";
 import { type Account, accountStore } from "../../src/store/access/accounts.ts";
-import { keyStore, type NewKey } from "../../src/store/access/keys.ts";
+import { type NewKey, UNLIMITED } from "../../src/store/access/key-rows.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { rateStore } from "../../src/store/usage/rates.ts";
 import { leftMicros } from "../../src/store/usage/spending.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
@@ -53,14 +54,9 @@ test("a live key brings its limits and its account's plan", async () => {
     keyId: id,
     name: "k",
     accountId: account.id,
+    ...UNLIMITED,
     rpm: 7,
-    expiresAtMs: null,
     budgetMicros: 100,
-    noStore: false,
-    debugUntilMs: null,
-    models: null,
-    passthrough: false,
-    mcpServers: null,
     account: { tier: "pro", trialEndsAtMs: 5, subscriptionUntilMs: null, emailVerified: true, admin: false },
   });
   expect(await keys.findLiveKey(sha256Hex("sk-other"))).toBeUndefined();

@@ -7,6 +7,7 @@ import type { TierId } from "../../config/schema.ts";
 import type { createSpenders } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import type { Account } from "../../store/access/accounts.ts";
+import { UNLIMITED } from "../../store/access/key-rows.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { DecisionChoice, Listing } from "../contract.ts";
 import { type Endpoint, member } from "./endpoint.ts";
@@ -33,15 +34,10 @@ export function playgroundApi({ keys, play, decisionChoices, budgetsOf }: Playgr
       throw new ApiError("invalid_request", "The operator has closed the playground for this account.");
     }
     return {
+      ...UNLIMITED,
       keyId: key.id,
       accountId: account.id,
       rpm: key.rpm,
-      expiresAtMs: null,
-      noStore: false,
-      debugUntilMs: null,
-      models: null,
-      passthrough: false,
-      mcpServers: null,
       budgets: await budgetsOf({
         keyId: key.id,
         accountId: account.id,

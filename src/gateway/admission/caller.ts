@@ -1,7 +1,7 @@
 // The caller of a request: its key, its account, and the budgets against which the request counts.
 
 import type { Budget } from "../../shared-state/reservations.ts";
-import type { LiveKey } from "../../store/access/keys.ts";
+import type { LiveKey } from "../../store/access/key-rows.ts";
 
 /** An authenticated caller. */
 export interface Caller extends Omit<LiveKey, "budgetMicros"> {

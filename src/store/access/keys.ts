@@ -4,73 +4,12 @@
 import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { lazily } from "../../base/lazily.ts";
-import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
-
-/** The fields of a new key. */
-export interface NewKey {
-  readonly accountId: string;
-  readonly name: string;
-  /** The operator's own limit of requests per minute for this key. */
-  readonly rpm?: number | null;
-  readonly budgetMicros?: number | null;
-  readonly budgetPeriodMs?: number | null;
-  readonly expiresAtMs?: number | null;
-  /** The content of its requests is not stored. */
-  readonly noStore?: boolean;
-  /** Patterns of the models that it may use; null: all models. */
-  readonly models?: readonly string[] | null;
-  /** Its requests may use any path of a provider. */
-  readonly passthrough?: boolean;
-  /** The MCP servers that it may use; null: all of the plan. */
-  readonly mcpServers?: readonly string[] | null;
-}
-
-/** The settings of a key that can be changed. */
-export interface KeyChange {
-  readonly name: string;
-  readonly rpm: number | null;
-  readonly budgetMicros: number | null;
-  readonly budgetPeriodMs: number | null;
-  readonly expiresAtMs: number | null;
-  readonly models: readonly string[] | null;
-}
-
-/** A key in a listing. */
-export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash">;
-
-/** What the request path needs to know about a key and its account. */
-export interface LiveKey {
-  readonly keyId: string;
-  readonly accountId: string;
-  /** Absent for keys of the gateway's own. */
-  readonly name?: string | null;
-  /** The key's own limit; null: the plan's. */
-  readonly rpm: number | null;
-  readonly expiresAtMs: number | null;
-  readonly budgetMicros: number | null;
-  /** The content of its requests is not stored. */
-  readonly noStore: boolean;
-  /** Until this time the messages of its requests are recorded; null: the key is not being debugged. */
-  readonly debugUntilMs: number | null;
-  /** Patterns of the models that it may use; null: all models. */
-  readonly models: readonly string[] | null;
-  /** Its requests may use any path of a provider. */
-  readonly passthrough: boolean;
-  /** The MCP servers that it may use; null: all of the plan. */
-  readonly mcpServers: readonly string[] | null;
-  readonly account: {
-    readonly tier: TierId;
-    readonly trialEndsAtMs: number | null;
-    readonly subscriptionUntilMs: number | null;
-    readonly emailVerified: boolean;
-    readonly admin: boolean;
-  };
-}
+import { INFO_COLUMNS, type KeyChange, type KeyInfo, LIVE_COLUMNS, type LiveKey, type NewKey } from "./key-rows.ts";
 
 /** Verbs over API keys. */
 export type KeyStore = ReturnType<typeof keyStore>;
@@ -80,28 +19,6 @@ const KEY_PREFIX = "sk-";
 export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
 const KEY_RANDOM_CHARS = 48;
-
-const INFO = {
-  id: apiKeys.id,
-  accountId: apiKeys.accountId,
-  name: apiKeys.name,
-  prefix: apiKeys.prefix,
-  lastFour: apiKeys.lastFour,
-  rpm: apiKeys.rpm,
-  budgetMicros: apiKeys.budgetMicros,
-  budgetPeriodMs: apiKeys.budgetPeriodMs,
-  budgetWindowStartMs: apiKeys.budgetWindowStartMs,
-  spentMicros: apiKeys.spentMicros,
-  expiresAtMs: apiKeys.expiresAtMs,
-  revokedAtMs: apiKeys.revokedAtMs,
-  createdAtMs: apiKeys.createdAtMs,
-  lastUsedAtMs: apiKeys.lastUsedAtMs,
-  noStore: apiKeys.noStore,
-  debugUntilMs: apiKeys.debugUntilMs,
-  models: apiKeys.models,
-  passthrough: apiKeys.passthrough,
-  mcpServers: apiKeys.mcpServers,
-};
 
 /** Excludes internal keys, with which the dashboard counts an account's own requests. */
 const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
@@ -121,26 +38,7 @@ function keyLookups({ db, clock }: Store) {
   const liveBy = (which: () => SQL) =>
     lazily(() =>
       db
-        .select({
-          keyId: apiKeys.id,
-          accountId: apiKeys.accountId,
-          name: apiKeys.name,
-          rpm: apiKeys.rpm,
-          expiresAtMs: apiKeys.expiresAtMs,
-          budgetMicros: apiKeys.budgetMicros,
-          noStore: apiKeys.noStore,
-          debugUntilMs: apiKeys.debugUntilMs,
-          models: apiKeys.models,
-          passthrough: apiKeys.passthrough,
-          mcpServers: apiKeys.mcpServers,
-          account: {
-            tier: accounts.tier,
-            trialEndsAtMs: accounts.trialEndsAtMs,
-            subscriptionUntilMs: accounts.subscriptionUntilMs,
-            emailVerified: accounts.emailVerified,
-            admin: accounts.admin,
-          },
-        })
+        .select(LIVE_COLUMNS)
         .from(apiKeys)
         .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
         .where(and(which(), isNull(apiKeys.revokedAtMs)))
@@ -212,6 +110,15 @@ function keyMaking({ db, clock }: Store) {
           models: input.models ?? null,
           passthrough: input.passthrough ?? false,
           mcpServers: input.mcpServers ?? null,
+          management: input.management ?? null,
+          projectId: input.projectId ?? null,
+          tpm: input.tpm ?? null,
+          parallel: input.parallel ?? null,
+          disabled: input.disabled ?? false,
+          addresses: input.addresses ?? null,
+          runMicros: input.runMicros ?? null,
+          runRequests: input.runRequests ?? null,
+          runRepeats: input.runRepeats ?? null,
           createdAtMs: nowMs,
         })
         .run();
@@ -237,7 +144,7 @@ function keyMaking({ db, clock }: Store) {
         })
         .onConflictDoNothing({ target: apiKeys.id })
         .run();
-      const row = await db.select(INFO).from(apiKeys).where(eq(apiKeys.id, id)).get();
+      const row = await db.select(INFO_COLUMNS).from(apiKeys).where(eq(apiKeys.id, id)).get();
       if (row === undefined) throw new Error("a key that was made is not there");
       return row;
     },
@@ -260,7 +167,7 @@ function keyListing({ db }: Store) {
     /** All keys of an account, including revoked ones, oldest first. */
     async listKeys(accountId: string): Promise<KeyInfo[]> {
       return db
-        .select(INFO)
+        .select(INFO_COLUMNS)
         .from(apiKeys)
         .where(eq(apiKeys.accountId, accountId))
         .orderBy(asc(byBytes(apiKeys.id)))

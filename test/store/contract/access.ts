@@ -20,6 +20,15 @@ const keys: Contract<"keys"> = {
         models: ["gpt-*"],
         passthrough: true,
         mcpServers: ["files"],
+        management: "project",
+        projectId: "p",
+        tpm: 9,
+        parallel: 3,
+        disabled: true,
+        addresses: ["10.0.0.0/8"],
+        runMicros: 4,
+        runRequests: 3,
+        runRepeats: 2,
       });
       expect(await verbs.keys.findLiveKey(sha256Hex(key))).toEqual({
         keyId: id,
@@ -33,6 +42,15 @@ const keys: Contract<"keys"> = {
         debugUntilMs: null,
         passthrough: true,
         mcpServers: ["files"],
+        management: "project",
+        projectId: "p",
+        tpm: 9,
+        parallel: 3,
+        disabled: true,
+        addresses: ["10.0.0.0/8"],
+        runMicros: 4,
+        runRequests: 3,
+        runRepeats: 2,
         account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
       });
       for (const hash of ["", "x", sha256Hex(key).toUpperCase(), "a\u0000"])

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../../base/clock.ts";
 import { isoTime } from "../../../base/iso-time.ts";
-import type { KeyInfo } from "../../../store/access/keys.ts";
+import type { KeyInfo } from "../../../store/access/key-rows.ts";
 import { keyBudgetNow } from "../../../store/usage/spending.ts";
 import type { Caller } from "../../admission/caller.ts";
 
