@@ -61,7 +61,8 @@ function resolveProvider(
   const own = [apiKey, ...apiKeys].filter((key) => key !== "");
   // The environment's key is sent only to the preset's own address, since another address belongs to someone else.
   const usual = cloud === undefined || isMissing(cloud, places) ? facts?.baseUrl : cloudOrigin(cloud, places);
-  const isOwnAddress = baseUrl === "" && (entry.resource === "" || cloud === undefined || isOfVendor(usual));
+  const isNamed = entry.resource !== "" || entry.region !== "";
+  const isOwnAddress = baseUrl === "" && (!isNamed || cloud === undefined || isOfVendor(usual));
   const inherited =
     own.length === 0 && isOwnAddress && facts !== undefined && facts.apiKey !== "" && !isWritten(credentials);
   const keys = inherited ? [facts.apiKey] : [...new Set(own)];
@@ -78,7 +79,7 @@ function resolveProvider(
   };
 }
 
-/** Whether an address is that of a known vendor: a `resource` may be a whole host, or end the host early. */
+/** Whether an address is that of a known vendor: a `resource` may be a whole host, and it and a region may end the host early. */
 function isOfVendor(address: string | undefined): boolean {
   const url = URL.parse(address ?? "");
   return url !== null && vendorAt(url.hostname) !== undefined;

@@ -122,7 +122,7 @@ export const ProviderSection = section("An upstream that serves models.", {
   ),
   api_key: formatted(
     "key",
-    "API key. Default: the preset's environment variable, if base_url is the preset's too.",
+    "API key. Default: the preset's environment variable, as long as the address is the preset's own: with base_url, or a region or resource that makes the host another one than the vendor's, the key is named here (${VARIABLE}).",
     "",
     { secret: true },
   ),

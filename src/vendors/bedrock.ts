@@ -14,7 +14,7 @@ export const bedrock: Vendor = {
   api: {
     kind: "openai",
     baseUrl: "",
-    domains: ["amazonaws.com"],
+    domains: ["amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "c2s.ic.gov", "sc2s.sgov.gov"],
     traceName: "aws.bedrock",
     variable: { name: "AWS_BEARER_TOKEN_BEDROCK", holds: "key", alone: false },
     dialects: { "openai-chat": { free_model_names: true }, "openai-responses": {}, "anthropic-messages": {} },

@@ -66,6 +66,20 @@ describe("what a preset fills", () => {
     const [provider] = providers(`providers: {${preset}: {resource: '${at}'}}`, { [name]: "env-key" });
     expect(provider?.apiKeys).toEqual(hasKey ? ["env-key"] : []);
   });
+  const regions: [region: string, hasKey: boolean][] = [
+    ["eu-west-1", true],
+    ["cn-north-1", true],
+    ["eusc-de-east-1", true],
+    ["us-iso-east-1", true],
+    ["elsewhere.example/", false],
+    ["elsewhere.example#", false],
+  ];
+  test.each(regions)("bedrock in %s: its own address has the key of the environment: %p", (region, hasKey) => {
+    const [provider] = providers(`providers: {bedrock: {region: '${region}'}}`, {
+      AWS_BEARER_TOKEN_BEDROCK: "env-key",
+    });
+    expect(provider?.apiKeys).toEqual(hasKey ? ["env-key"] : []);
+  });
   const hosts: [string, string][] = [
     ["127.0.0.1", "http://127.0.0.1:11434/v1"],
     ["box:8080", "http://box:8080/v1"],
