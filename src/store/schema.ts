@@ -149,6 +149,17 @@ export const usage = sqliteTable(
     repeats: integer("repeats").notNull().default(1),
     /** The id of the answer as the client knows it; null for all that are no chats, and in rows of older versions. */
     answerId: text("answer_id"),
+    /** The project of the key, the tags (a JSON list) and the agent run of the request; null: none. */
+    projectId: text("project_id"),
+    tags: text("tags", { mode: "json" }).$type<readonly string[]>(),
+    runId: text("run_id"),
+    /** The part of the written tokens that is kept for an hour; null: none. */
+    cacheWriteHourTokens: integer("cache_write_hour_tokens"),
+    /** The service tier or speed that the answer named, and the web searches that the provider ran; null: none. */
+    service: text("service"),
+    searches: integer("searches"),
+    /** True if no price was known for what was used, so that the cost is not the 0 that it counts as. */
+    unpriced: integer("unpriced", { mode: "boolean" }),
   },
   (t) => [
     // Each index costs every request. What is shown or deleted by time is read in the order of the row ids.
@@ -157,6 +168,7 @@ export const usage = sqliteTable(
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),
     index("usage_answer").on(t.answerId),
+    index("usage_run").on(t.runId).where(sql`${t.runId} IS NOT NULL`),
   ],
 );
 
@@ -170,6 +182,8 @@ const sums = () => ({
   cacheWriteTokens: integer("cache_write_tokens").notNull().default(0),
   reasoningTokens: integer("reasoning_tokens").notNull().default(0),
   costMicros: integer("cost_micros").notNull().default(0),
+  /** Upstream calls without a known price, which are not part of the cost. */
+  unpriced: integer("unpriced").notNull().default(0),
 });
 
 /** Sums per UTC day, written together with the rows. Account and key are "" after the account is deleted. */
@@ -204,6 +218,52 @@ export const usageHourly = sqliteTable(
     primaryKey({ columns: [t.hour, t.accountId, t.keyId, t.model] }),
     index("usage_hourly_account").on(t.accountId, t.hour),
   ],
+);
+
+/**
+ * The sums of requests with a project or a tag, by UTC hour (kept for some days) and by day. A request with several tags is in the
+ * sums of each.
+ */
+export const usageLabels = sqliteTable(
+  "usage_labels",
+  {
+    unit: text("unit", { enum: ["hour", "day"] }).notNull(),
+    /** Whole hours or days since the epoch, UTC. */
+    start: integer("start").notNull(),
+    kind: text("kind", { enum: ["project", "tag"] }).notNull(),
+    /** The id of the project, or the tag. */
+    name: text("name").notNull(),
+    accountId: text("account_id").notNull(),
+    keyId: text("key_id").notNull(),
+    model: text("model").notNull(),
+    ...sums(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.unit, t.start, t.kind, t.name, t.accountId, t.keyId, t.model] }),
+    index("usage_labels_account").on(t.accountId, t.unit, t.start),
+  ],
+);
+
+/** What providers bill, by UTC day and by class, as their invoices have it; without accounts. */
+export const usageClasses = sqliteTable(
+  "usage_classes",
+  {
+    /** Whole days since the epoch, UTC. */
+    day: integer("day").notNull(),
+    provider: text("provider").notNull(),
+    /** The provider's own name of the model. */
+    model: text("model").notNull(),
+    /** The service tier or speed; "": the ordinary one. */
+    service: text("service").notNull(),
+    /** What is billed, such as `input` or `searches`. */
+    class: text("class").notNull(),
+    /** Tokens, searches, requests, images, characters, or milliseconds of audio. */
+    amount: integer("amount").notNull().default(0),
+    /** The part of the amount whose price was not known. */
+    unpriced: integer("unpriced").notNull().default(0),
+    costMicros: integer("cost_micros").notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.provider, t.model, t.service, t.class] })],
 );
 
 /** Latency histograms, with a row for each non-empty bucket. Percentiles of any span are computed from their sums. */

@@ -76,6 +76,6 @@ test("the table has no index besides those", () => {
     .prepare("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'usage'")
     .all();
   const names = (indexes as { name: string }[]).map(({ name }) => name).sort();
-  // `usage_uid` finds the row that failures of a key within a minute share.
-  expect(names).toEqual(["usage_account", "usage_answer", "usage_request", "usage_uid"]);
+  // `usage_uid` finds the row that failures of a key within a minute share, `usage_run` holds the rows of agent runs only.
+  expect(names).toEqual(["usage_account", "usage_answer", "usage_request", "usage_run", "usage_uid"]);
 });

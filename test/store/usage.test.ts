@@ -59,6 +59,8 @@ test("a request is kept as it was reported", async () => {
       attempts: null,
       repeats: 1,
       answerId: null,
+      ...{ projectId: null, tags: null, runId: null, cacheWriteHourTokens: null, service: null, searches: null },
+      unpriced: null,
     },
   ]);
 });
