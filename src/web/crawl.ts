@@ -15,6 +15,7 @@ import { type AnswerVerbs, type VisitDeps, visitPage } from "./crawl-visit.ts";
 import { asWebError, endsWorker } from "./failure.ts";
 import type { JobNotices } from "./firecrawl/job-notices.ts";
 import type { JobPages } from "./firecrawl/job-pages.ts";
+import { STORAGE_USED_UP } from "./job-room.ts";
 import { creditsOf, loadRequest, pageView } from "./page-view.ts";
 
 /** The store's functions for crawls. */
@@ -72,10 +73,6 @@ const REPEATS_PER_PAGE = 2;
 const PAGE_TIMEOUT_MS = 60_000;
 
 const SLOW_PATTERNS = "includePaths and excludePaths take too long to match. Write them without nested repetitions.";
-
-/** The error if an account has no storage left. */
-export const STORAGE_USED_UP =
-  "This account's storage is used up. Delete files first, or wait until older jobs expire.";
 
 /** The progress of a crawl, stored with each visit. */
 interface Progress {

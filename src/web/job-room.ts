@@ -1,12 +1,15 @@
 // Decides whether an account may queue another job.
 
 import { ApiError } from "../base/errors.ts";
-import { STORAGE_USED_UP } from "./crawl.ts";
 
 /** Maximum number of unfinished jobs of one account. */
 export const OPEN_JOBS_MAX = 100;
 /** Jobs take from seconds to minutes, so a client that tries again sooner is only refused again. */
 const RETRY_SECONDS = 10;
+
+/** The error if an account has no storage left. */
+export const STORAGE_USED_UP =
+  "This account's storage is used up. Delete files first, or wait until older jobs expire.";
 
 /** What the decision needs. */
 export interface JobRoomDeps {
