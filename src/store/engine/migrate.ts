@@ -29,6 +29,7 @@ import keyMcpServers from "../migrations/0021_key_mcp_servers.sql" with { type: 
 import projects from "../migrations/0022_projects.sql" with { type: "text" };
 import keyManagement from "../migrations/0023_key_management.sql" with { type: "text" };
 import usageDimensions from "../migrations/0024_usage_dimensions.sql" with { type: "text" };
+import agentRuns from "../migrations/0025_agent_runs.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0022_projects", sql: projects, usableFrom: "0014_job_lease" },
   { name: "0023_key_management", sql: keyManagement, usableFrom: "0014_job_lease" },
   { name: "0024_usage_dimensions", sql: usageDimensions, usableFrom: "0014_job_lease" },
+  { name: "0025_agent_runs", sql: agentRuns, usableFrom: "0014_job_lease" },
 ];
 
 /**

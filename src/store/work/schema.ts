@@ -288,3 +288,48 @@ export const cachedAnswers = sqliteTable(
     index("cached_answers_model").on(t.model),
   ],
 );
+
+/** Runs of agents: requests that belong together by what their client says. */
+export const agentRuns = sqliteTable(
+  "agent_runs",
+  {
+    id: text("id").primaryKey(),
+    accountId: ownAccount(),
+    /** The key of its first request. */
+    keyId: text("key_id").notNull(),
+    /** What its requests are recognised by: where the client wrote it, and what. */
+    name: text("name").notNull(),
+    /** The same while it goes on. Null once it has ended: the next request of this name begins another run. */
+    openName: text("open_name"),
+    startedAtMs: wholeMs("started_at").notNull(),
+    lastAtMs: wholeMs("last_at").notNull(),
+    /** Requests that were let in while there was a limit. */
+    admitted: integer("admitted").notNull().default(0),
+    /** Sums of the usage rows of its requests. */
+    requests: integer("requests").notNull().default(0),
+    inputTokens: integer("input_tokens").notNull().default(0),
+    outputTokens: integer("output_tokens").notNull().default(0),
+    cachedTokens: integer("cached_tokens").notNull().default(0),
+    costMicros: integer("cost_micros").notNull().default(0),
+    /** What its owner allowed beyond the limits. */
+    allowedMicros: integer("allowed_micros").notNull().default(0),
+    allowedRequests: integer("allowed_requests").notNull().default(0),
+    allowedRepeats: integer("allowed_repeats").notNull().default(0),
+    /** The limit for which its last request was refused; null if that was not. */
+    stopped: text("stopped").$type<RunLimit>(),
+    /** That limit, and what was reached of it: micro-dollars, or a number. */
+    stoppedLimit: integer("stopped_limit"),
+    stoppedSpent: integer("stopped_spent"),
+    /** Items of reasoning that were not sent to a provider, and the names of what else was dropped. */
+    droppedReasoning: integer("dropped_reasoning").notNull().default(0),
+    dropped: text("dropped", { mode: "json" }).$type<readonly string[]>(),
+  },
+  (t) => [
+    uniqueIndex("agent_runs_open").on(t.accountId, t.openName),
+    index("agent_runs_account").on(t.accountId, t.id),
+    index("agent_runs_started").on(t.startedAtMs),
+  ],
+);
+
+/** What a run may have a limit of. */
+export type RunLimit = "usd" | "requests" | "repeats";
