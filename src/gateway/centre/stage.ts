@@ -90,6 +90,8 @@ export interface ChatTurn extends ClientRequest {
   readonly reservation?: Reservation | undefined;
   /** The names of the functions whose calls the gateway answers itself, after which another round follows. */
   readonly ownTools?: ReadonlySet<string> | undefined;
+  /** Whether calls that the client has approved are made before a provider is asked. */
+  readonly awaitsCalls?: true | undefined;
   /** The number of the round, if it is not the first one. */
   readonly round?: number;
   /** Whether a stage hears the events of the answer, so that it cannot be relayed. */

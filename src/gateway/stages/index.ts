@@ -7,6 +7,7 @@ import { REQUEST_ORIGINS, type RequestOrigin } from "../centre/request-source.ts
 import type { Stage, StagesByOrigin } from "../centre/stage.ts";
 import type { Affinity } from "./affinity/affinity.ts";
 import { createAffinityStage } from "./affinity/stage.ts";
+import { approvalsStage } from "./approvals/stage.ts";
 import { createBudgetsStage } from "./budgets/stage.ts";
 import type { CacheDeps } from "./cache/deps.ts";
 import { createCacheStage } from "./cache/stage.ts";
@@ -81,8 +82,10 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: createImagesStage(deps.imageFetch), opens: ASKED },
     // Reads the list as it is sent.
     { stage: createReasoningStage(deps), opens: ASKED },
-    // Reserves last, so that a refusal of any other stage costs nothing.
+    // Reserves after all that may refuse, so that a refusal of any other stage costs nothing.
     { stage: createBudgetsStage(deps.budgets), opens: ALL },
+    // Nothing refuses below it, so that no call is made for a request that is refused.
+    { stage: approvalsStage, opens: ASKED },
   ];
 }
 

@@ -31,6 +31,7 @@ const OPENS: Record<string, string> = {
   images: "client row",
   reasoning: "client row",
   budgets: "client row inner",
+  approvals: "client row",
 };
 
 test("each stage opens for the origins of the table, and the list of an origin holds no other", () => {

@@ -30,7 +30,7 @@ export function createOpener(deps: CacheDeps): (turn: ChatTurn) => StageRun | un
 function isLookedUp(turn: ChatTurn, wish: CacheWish, mode: "off" | "ask" | "on"): boolean {
   const { chat, caller, text, format, body } = turn;
   // What the gateway's tools find changes too, and the rounds before the last one are no part of what is kept.
-  if (turn.ownTools !== undefined) return false;
+  if (turn.ownTools !== undefined || turn.awaitsCalls === true) return false;
   if (wish.noStore || caller.noStore || text.length > REQUEST_CHARS_MAX) return false;
   const isMeantEqual = mode === "on" && (chat.temperature === 0 || chat.seed !== undefined);
   if (wish.maxAgeMs === undefined && !isMeantEqual) return false;

@@ -27,22 +27,21 @@ export interface ToolsState {
   readonly calls: Map<string, OwnCall>;
   /** How often each tool was used. */
   readonly uses: Map<ServerToolKind, number>;
-  /** Stands before the content of the first round. */
+  /** Stands before the content of the answer. Empty once it was told. */
   told: readonly ChatEvent[];
   /** Writes the block that asks the client to approve a call. */
   readonly asks: ((id: string, call: { label: string; name: string; input: string }) => ChatEvent) | undefined;
 }
 
 /** Creates what hears one round of an answer. */
-export function toolHearing(state: ToolsState, isFirst: boolean): Hearing {
+export function toolHearing(state: ToolsState): Hearing {
   const hearing = new ToolHearing(state);
-  let told = isFirst ? state.told : [];
   return {
     hear(event) {
       const heard = hearing.hear(event);
-      if (told.length === 0 || event.type === "start" || event.type === "error") return heard;
-      const before = told;
-      told = [];
+      if (state.told.length === 0 || event.type === "start" || event.type === "error") return heard;
+      const before = state.told;
+      state.told = [];
       return [...before, ...heard];
     },
   };

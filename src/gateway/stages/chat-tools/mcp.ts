@@ -8,13 +8,16 @@ import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { ListedMcpTool, NamedMcpServer } from "../../../wire/mcp-format.ts";
 import type { ChatTurn } from "../../centre/stage.ts";
 import { argumentsOf } from "./call.ts";
+import type { CallMemory } from "./call-memory.ts";
 import type { ChatMcpServer, ChatMcpTool, ChatToolsDeps, McpSaid, ToolCaller } from "./deps.ts";
 import { McpHistory } from "./mcp-history.ts";
 import { functionName } from "./mcp-names.ts";
 import { saidText, shortSaid } from "./told.ts";
 
-/** Tools of all servers of a request; providers take fewer still. */
+/** Tools of all servers of a request that names them; providers take fewer still. */
 const TOOLS_MAX = 512;
+/** The most functions that every provider takes. Tools that the client did not ask for are left out beyond it. */
+const FUNCTIONS_MAX = 128;
 const SERVERS_MAX = 20;
 /** How long a request waits for the list of a server that its client did not ask for. */
 const HIDDEN_WAIT_MS = 3000;
@@ -82,8 +85,9 @@ export class McpPlan {
       if (format?.listed === undefined || named === undefined || this.history?.listed.has(label) === true) return [];
       return [{ type: "opaque", choice: 0, origin: format.origin, value: format.listed(label, of, error) }];
     });
-    // Those that the client did not ask for stand last.
-    return { tools: tools.slice(0, TOOLS_MAX), told };
+    const functions = this.#turn.chat.tools.length + named.length;
+    const hidden = tools.filter(({ isHidden }) => isHidden).slice(0, Math.max(0, FUNCTIONS_MAX - functions));
+    return { tools: [...named, ...hidden], told };
   }
 
   /** Answers the calls that the client has approved although the gateway calls no server for the request. */
@@ -91,16 +95,32 @@ export class McpPlan {
     for (const { result } of this.history?.approved ?? []) result.content.push({ type: "text", text: saidText(GONE) });
   }
 
-  /** Makes the calls that the client has approved, and tells them. `mayCall` counts each. */
-  async approved(tools: readonly ChatMcpTool[], by: ToolCaller, mayCall: () => boolean): Promise<ChatEvent[]> {
+  /** Whether calls that the client has approved are to be made. */
+  get hasApproved(): boolean {
+    return (this.history?.approved.length ?? 0) > 0;
+  }
+
+  /** Makes the calls that the client has approved: what the client sees of them, and their results by id. `mayCall` counts each. */
+  async approved(
+    tools: readonly ChatMcpTool[],
+    by: ToolCaller,
+    { mayCall, memory }: { mayCall: () => boolean; memory: CallMemory },
+  ): Promise<{ events: ChatEvent[]; texts: ReadonlyMap<string, string> }> {
     const calls = this.history?.approved ?? [];
+    const texts = new Map<string, string>();
+    const { accountId } = by.caller;
     const events = await Promise.all(
-      calls.map(async ({ call, result }, index): Promise<ChatEvent[]> => {
+      calls.map(async (approved, index): Promise<ChatEvent[]> => {
+        const { call } = approved;
         const tool = tools.find(({ label, shown }) => label === call.label && shown === call.name);
         const input = argumentsOf(call.input);
         const outcome =
-          tool === undefined ? GONE : !mayCall() ? CALLS_SPENT : await callMcp(tool, input, { ...by, isUnseen: true });
-        result.content.push({ type: "text", text: saidText(outcome) });
+          tool === undefined
+            ? GONE
+            : !mayCall()
+              ? CALLS_SPENT
+              : await memory.once(accountId, approved, () => callMcp(tool, input, { ...by, isUnseen: true }));
+        texts.set(call.callId, saidText(outcome));
         const where = { choice: 0, id: `approved_${index}` };
         const { callId, name, label: server, approvalId } = call;
         return [
@@ -110,7 +130,7 @@ export class McpPlan {
         ];
       }),
     );
-    return events.flat();
+    return { events: events.flat(), texts };
   }
 
   #tool({ label, server, named, asksUnlessTold }: PlannedServer, listed: ListedMcpTool): ChatMcpTool {

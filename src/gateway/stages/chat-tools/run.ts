@@ -9,11 +9,13 @@ import type { AssistantContent, ChatRequest, Tool, ToolChoice, ToolResultPart } 
 import type { ResultBlock } from "../../../chat/result.ts";
 import type { ServerToolKind, ServerToolOutput, WebToolKind } from "../../../chat/server-tools.ts";
 import { dialectFor } from "../../../upstream/dialect-choice.ts";
+import { type FaultKind, UpstreamFault } from "../../../upstream/fault.ts";
 import type { WireFormat } from "../../../wire/format.ts";
-import type { BetweenRounds, Change, ChatTurn, Round, StageRun } from "../../centre/stage.ts";
+import type { BetweenRounds, Change, ChatTurn, FailedCall, Round, StageRun } from "../../centre/stage.ts";
 import { historyParam } from "../../rules/policy.ts";
 import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
+import { CallMemory } from "./call-memory.ts";
 import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
 import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf, shownOutput } from "./mcp.ts";
@@ -26,6 +28,7 @@ const WHY = "chat-tools";
 
 /** Creates the function that opens the stage for a request. */
 export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => StageRun | undefined {
+  const memory = new CallMemory(deps.clock);
   return (turn) => {
     const wishes = ownWishes(deps, turn);
     const mcp = mcpPlanOf(deps, turn);
@@ -36,7 +39,8 @@ export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => Stag
     const messages = history?.messages ?? turn.chat.messages;
     if (mcp?.isWanted === false) mcp.declineApproved();
     if (wishes.length > 0 || mcp?.isWanted === true) {
-      return new ToolsRun(deps, { wishes, mcp, seals, messages, known: history?.pages ?? [], format: turn.format });
+      const known = history?.pages ?? [];
+      return new ToolsRun(deps, { wishes, mcp, memory, seals, messages, known, format: turn.format });
     }
     if (history === undefined) return undefined;
     return { prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }) };
@@ -80,12 +84,16 @@ function refused(turn: ChatTurn, kind: WebToolKind, why: string): ApiError {
 interface RunStart {
   readonly wishes: readonly ToolWish[];
   readonly mcp: McpPlan | undefined;
+  readonly memory: CallMemory;
   readonly format: WireFormat;
   readonly seals: PageSeals;
   /** The conversation, with the results in its history opened. */
   readonly messages: ChatMessages;
   readonly known: readonly GivenPage[];
 }
+
+/** Refusals of a request, which may be about any part of it. */
+const ABOUT_REQUEST: ReadonlySet<FaultKind> = new Set(["bad_request", "context_length"]);
 
 /** Why an answer ended in the middle, so that its calls are not complete. */
 const CUT_SHORT: ReadonlySet<string> = new Set(["length", "content_filter", "refusal", "context_window"]);
@@ -95,6 +103,12 @@ class ToolsRun implements StageRun {
   readonly #start: RunStart;
   readonly #state: ToolsState;
   #number: number;
+  /** Whether the model gets the tools that the client does not know of. */
+  #givesHidden = true;
+  /** Whether the conversation has calls of such tools. */
+  #hasHiddenCalls = false;
+  /** Rounds in which no model was asked. */
+  #ownRounds = 0;
 
   constructor(deps: ChatToolsDeps, start: RunStart) {
     this.#deps = deps;
@@ -119,13 +133,11 @@ class ToolsRun implements StageRun {
   }
 
   async #withServers(mcp: McpPlan, turn: ChatTurn): Promise<Change> {
-    const { caller, exchange } = turn;
-    const signal = turn.leaving();
-    const { tools, told } = await mcp.tools(signal);
+    const { tools, told } = await mcp.tools(turn.leaving());
     for (const tool of tools) this.#state.tools.set(tool.name, tool);
-    const made = await mcp.approved(tools, { caller, exchange, signal }, () => this.#use("mcp", MCP_CALLS_MAX));
-    this.#state.told = [...told, ...made];
-    return this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });
+    this.#state.told = told;
+    const change = this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });
+    return mcp.hasApproved ? { ...change, awaitsCalls: true } : change;
   }
 
   #prepared({ chat, format, body }: Pick<ChatTurn, "chat" | "format" | "body">): Change {
@@ -153,20 +165,47 @@ class ToolsRun implements StageRun {
     };
   }
 
-  readonly hears = ({ round }: ChatTurn) => toolHearing(this.#state, round === undefined);
+  readonly hears = () => toolHearing(this.#state);
+
+  /** Without the tools that the client does not know of, if they may be what a provider refused. */
+  adapt({ chat }: ChatTurn): Change | undefined {
+    if (this.#givesHidden) return undefined;
+    const tools = chat.tools.filter((tool) => tool.type === "server" || !this.#isHidden(tool.name));
+    if (tools.length === chat.tools.length) return undefined;
+    const { toolChoice, ...plain } = chat;
+    const isKept = toolChoice !== undefined && tools.length > 0;
+    return { why: WHY, chat: { ...plain, tools, ...(isKept ? { toolChoice } : {}) } };
+  }
+
+  /** The client could not make anything of a refusal that is about tools which it does not know of. */
+  again(_turn: ChatTurn, { error }: FailedCall): Change | undefined {
+    const isRefused = error instanceof UpstreamFault && ABOUT_REQUEST.has(error.kind);
+    if (!isRefused || !this.#givesHidden || this.#hasHiddenCalls) return undefined;
+    if (!this.#servers().some(({ isHidden }) => isHidden)) return undefined;
+    this.#givesHidden = false;
+    return { why: WHY };
+  }
+
+  #isHidden(name: string): boolean {
+    const tool = this.#state.tools.get(name);
+    return tool?.kind === "mcp" && tool.isHidden;
+  }
 
   #servers(): ChatMcpTool[] {
     return [...this.#state.tools.values()].filter((tool) => tool.kind === "mcp");
   }
 
-  async next({ chat, caller, exchange }: ChatTurn, round: Round, between: BetweenRounds): Promise<Change | undefined> {
+  async next(turn: ChatTurn, round: Round, between: BetweenRounds): Promise<Change | undefined> {
+    const { chat, caller, exchange } = turn;
+    if (turn.awaitsCalls === true) return this.#approved(turn, between);
     const { maxRounds } = this.#deps.toolSettings();
     const called = round.calls.flatMap((call) => {
       const own = this.#state.calls.get(call.callId);
       return own === undefined || call.kind !== "function" ? [] : [{ call, own }];
     });
     if (called.length === 0) return undefined;
-    const mayRun = !CUT_SHORT.has(round.message.reason) && round.index + 1 < maxRounds;
+    const asked = round.index - this.#ownRounds + 1;
+    const mayRun = !CUT_SHORT.has(round.message.reason) && asked < maxRounds;
     const addresses = knownAddresses(chat.messages);
     const isKnown = (url: string) => addresses.has(normal(url));
     const by = { caller, exchange, signal: between.signal };
@@ -193,9 +232,24 @@ class ToolsRun implements StageRun {
       { role: "assistant", content },
       { role: "tool", content: results },
     ];
-    const isLast = round.index + 2 >= maxRounds;
-    const asked = { ...this.#nextChat(chat, isLast), messages };
-    return { why: WHY, chat: asked, members: undefined, ownTools: this.#ownTools(isLast) };
+    this.#hasHiddenCalls ||= called.some(({ own }) => this.#isHidden(own.tool.name));
+    const isLast = asked + 1 >= maxRounds;
+    const further = { ...this.#nextChat(chat, isLast), messages };
+    return { why: WHY, chat: further, members: undefined, ownTools: this.#ownTools(isLast) };
+  }
+
+  /** Makes the calls that the client has approved. */
+  async #approved({ chat, caller, exchange }: ChatTurn, { signal, emit }: BetweenRounds): Promise<Change> {
+    const { mcp, memory } = this.#start;
+    this.#ownRounds = 1;
+    const mayCall = () => this.#use("mcp", MCP_CALLS_MAX);
+    const made = await mcp!.approved(this.#servers(), { caller, exchange, signal }, { mayCall, memory });
+    for (const event of [...this.#state.told, ...made.events]) emit(event);
+    this.#state.told = [];
+    const messages = chat.messages.map((message) =>
+      message.role === "tool" ? { ...message, content: message.content.map((one) => told(one, made.texts)) } : message,
+    );
+    return { why: WHY, chat: { ...chat, messages }, members: undefined, awaitsCalls: undefined };
   }
 
   /** The functions whose calls are run. Those of the last round are not. */
@@ -300,6 +354,12 @@ class ToolsRun implements StageRun {
 /** Whether an entry of a choice names a tool, or all of its server. */
 function isMeant({ label, shown }: ChatMcpTool, entry: Readonly<Record<string, unknown>>): boolean {
   return entry["server_label"] === label && (typeof entry["name"] !== "string" || entry["name"] === shown);
+}
+
+/** A result with its text, if it waited for it. */
+function told(result: ToolResultPart, texts: ReadonlyMap<string, string>): ToolResultPart {
+  const text = result.content.length === 0 ? texts.get(result.callId) : undefined;
+  return text === undefined ? result : { ...result, content: [{ type: "text", text }] };
 }
 
 function freed(choice: ToolChoice): ToolChoice {
