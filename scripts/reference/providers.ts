@@ -1,8 +1,12 @@
 // The page of providers, generated from the vendors' files.
 
+import { type PackedVendor, packMetadata } from "../../src/catalog/pack-metadata.ts";
+import { cloudOrigin, filled } from "../../src/vendors/cloud.ts";
 import { CALLABLE, type CallableVendor } from "../../src/vendors/look-up.ts";
 import type { Quirks } from "../../src/vendors/quirks.ts";
 import type { VendorApi } from "../../src/vendors/vendor.ts";
+
+const PACKED = JSON.parse(packMetadata()) as PackedVendor[];
 
 /** The page's text. */
 export function providerPage(): string {
@@ -12,7 +16,8 @@ export function providerPage(): string {
 
 An entry of \`providers\` in the configuration that bears one of these names, or names it as its \`preset\`, needs no more than
 its key. The variable holds that key or, where it says so, the server's address; a variable marked with ✓ is enough by
-itself when nothing is configured. With *prices*, costs and budgets work without further configuration.
+itself when nothing is configured. With *prices*, costs and budgets work without further configuration; those of a deployment
+at Microsoft are known if it bears its model's own name, and \`models[].prices\` takes precedence everywhere.
 
 | provider | preset | variable | ✓ | kind | \`base_url\` | prices | |
 |---|---|---|---|---|---|---|---|
@@ -39,7 +44,7 @@ Every other server that speaks one of the protocols is an entry of its own with 
 }
 
 function row({ name, title, api }: CallableVendor): string {
-  const { kind, baseUrl, variable, figures, note = "" } = api;
+  const { kind, baseUrl, variable, note = "" } = api;
   const cells = [
     title,
     `\`${name}\``,
@@ -47,10 +52,17 @@ function row({ name, title, api }: CallableVendor): string {
     variable?.alone === true ? "✓" : "",
     kindsOf(kind, api),
     baseUrl === "" ? "" : `\`${baseUrl}\``,
-    figures === undefined ? "" : "yes",
+    isPriced(api) ? "yes" : "",
     note,
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+/** Whether prices are known at its address. Two vendors may share one. */
+function isPriced({ baseUrl, figures, cloud }: VendorApi): boolean {
+  const places = { region: "us-east-1", project: "my-project", resource: "my-resource" };
+  const address = cloud === undefined ? baseUrl : filled(cloudOrigin(cloud, places), places);
+  return figures !== undefined || PACKED.some(({ url }) => new RegExp(`^${url}`).test(address));
 }
 
 function kindsOf(kind: string, { dialects }: VendorApi): string {

@@ -3,6 +3,7 @@
 
 import type { InferredFacts, PublicFacts } from "./models.ts";
 import type { Match, PackedLimits, PackedVendor } from "./pack-metadata.ts";
+import type { PriceRow, Prices } from "./prices.ts";
 import { type SiblingLookup, siblingLookup } from "./siblings.ts";
 
 /** The metadata of a vendor's model; undefined for unknown vendors and models. */
@@ -14,27 +15,131 @@ const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 /** Parses the packed metadata. Takes some milliseconds: once, after start. */
 export async function loadMetadata(): Promise<MetadataLookup> {
   const { PACKED_METADATA } = await import("./packed-metadata.ts");
-  const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map((vendor) => ({
-    url: new RegExp(`^${vendor.url}`),
-    models: vendor.models,
-    billingOf: billingLookup(vendor.billing),
-    limits: limitsByName(vendor.limits),
-    siblings: siblingLookup(Object.entries(vendor.limits), ([context, output]) => context + output),
-  }));
+  const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map(readVendor);
   return (baseUrl, model) => {
     const vendor = vendors.find(({ url }) => url.test(baseUrl));
     if (vendor === undefined) return undefined;
     // Google lists its models as `models/NAME`.
     const id = model.replace(/^models\//, "").toLowerCase();
-    const priced = vendor.models.find(({ match }) => matches(match, id));
-    const limits = vendor.limits.get(id) ?? vendor.limits.get(id.replace(SNAPSHOT, ""));
-    const billing = vendor.billingOf(id);
-    if (limits !== undefined) return { ...factsOfLimits(limits), prices: priced?.prices, ...billing };
-    const inferred = inferredFrom(vendor.siblings, id);
-    // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
-    if (priced === undefined && inferred === undefined) return billing.billing && billing;
-    return { contextLength: priced?.context, prices: priced?.prices, inferred, ...billing };
+    const maker = vendor.makers.find(({ from }) => from.test(id));
+    const made = maker && vendors.find(({ name }) => name === maker.vendor)?.find(id.replace(maker.from, maker.to));
+    // What is inferred, or follows from a part of the name, is not stated for the exact one.
+    if (made === undefined || (maker?.exact === true && made.maxOutputTokens === undefined)) return vendor.find(id);
+    return inCloud(vendor.find(id), made, maker?.factorOf?.(baseUrl, id));
   };
+}
+
+interface KnownVendor {
+  readonly name: string;
+  readonly url: RegExp;
+  /** A cloud's models that other vendors make. */
+  readonly makers: readonly KnownMaker[];
+  /** What is known of a model by its lower-case id. */
+  find(id: string): PublicFacts | undefined;
+}
+
+interface KnownMaker {
+  readonly vendor: string;
+  readonly from: RegExp;
+  readonly to: string;
+  readonly exact: boolean;
+  /** The factor on the maker's prices; absent: the cloud has prices of its own. */
+  readonly factorOf?: (baseUrl: string, id: string) => number;
+}
+
+function readVendor({ name, url, models, billing, limits, spellings = [], makers = [] }: PackedVendor): KnownVendor {
+  const billingOf = billingLookup(billing);
+  const byName = limitsByName(limits);
+  const siblings = siblingLookup(Object.entries(limits), ([context, output]) => context + output);
+  const namesOf = renamings(spellings);
+  return {
+    name,
+    url: new RegExp(`^${url}`),
+    makers: makers.map(({ vendor, from, to, exact = false, priced }) => ({
+      vendor,
+      from: new RegExp(from),
+      to,
+      exact,
+      ...(priced === undefined ? {} : { factorOf: surchargeOf(priced) }),
+    })),
+    find(id) {
+      const names = namesOf(id);
+      const priced = firstOf(names, (one) => models.find(({ match }) => matches(match, one)));
+      const own = firstOf(names, (one) => byName.get(one) ?? byName.get(one.replace(SNAPSHOT, "")));
+      const terms = billingOf(id);
+      if (own !== undefined) return { ...factsOfLimits(own), prices: priced?.prices, ...terms };
+      const inferred = inferredFrom(siblings, id);
+      // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
+      if (priced === undefined && inferred === undefined) return terms.billing && terms;
+      return { contextLength: priced?.context, prices: priced?.prices, inferred, ...terms };
+    },
+  };
+}
+
+/** A name with its other spellings, the given one first. */
+function renamings(rules: PackedVendor["spellings"] = []): (id: string) => readonly string[] {
+  const known = rules.map(({ from, to }) => ({ from: new RegExp(from), to }));
+  return (id) => {
+    const names = [id];
+    for (const { from, to } of known) {
+      const last = names.at(-1) as string;
+      const other = last.replace(from, to);
+      if (other !== last) names.push(other);
+    }
+    return names;
+  };
+}
+
+function firstOf<T>(names: readonly string[], find: (name: string) => T | undefined): T | undefined {
+  for (const name of names) {
+    const found = find(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+type Priced = NonNullable<NonNullable<PackedVendor["makers"]>[number]["priced"]>;
+
+function surchargeOf({ surcharge }: Priced): NonNullable<KnownMaker["factorOf"]> {
+  if (surcharge === undefined) return () => 1;
+  const [addresses, models] = [new RegExp(surcharge.addresses), new RegExp(surcharge.models)];
+  return (baseUrl, id) => (addresses.test(baseUrl) && models.test(id) ? surcharge.factor : 1);
+}
+
+/**
+ * A model in a cloud, by what is known of it there and at its maker. The maker's limits are only inferred, since a cloud may have
+ * others, and so is what the maker bills, unless the cloud charges the same.
+ */
+function inCloud(own: PublicFacts | undefined, made: PublicFacts, factor: number | undefined): PublicFacts {
+  const {
+    name: _name,
+    description: _description,
+    createdSeconds: _created,
+    prices,
+    billing,
+    inferred,
+    ...limits
+  } = made;
+  const facts = { contextLength: own?.contextLength, prices: own?.prices, inferred: { ...inferred, ...limits } };
+  if (factor === undefined) return own?.billing === undefined ? facts : { ...facts, billing: own.billing };
+  return {
+    ...facts,
+    prices: prices === undefined ? own?.prices : multiplied(prices, factor),
+    ...(billing === undefined ? {} : { billing }),
+  };
+}
+
+/** Prices with a surcharge, without the noise of the multiplication. */
+function multiplied(prices: Prices, factor: number): Prices {
+  if (factor === 1) return prices;
+  const row = ({ input, output, cacheRead, cacheWrite, cacheWrite1h }: PriceRow) => {
+    const figures = Object.entries({ input, output, cacheRead, cacheWrite, cacheWrite1h });
+    return Object.fromEntries(
+      figures.map(([name, price]) => [name, price && Number((price * factor).toPrecision(12))]),
+    ) as unknown as PriceRow;
+  };
+  const tiers = prices.tiers?.map(({ above, ...figures }) => ({ above, ...row(figures) }));
+  return { ...row(prices as PriceRow), ...(tiers === undefined ? {} : { tiers }) };
 }
 
 /** What each model of a vendor is billed by beside tokens: its own terms, and else those of all. */

@@ -6,7 +6,7 @@ import { calcPrice, findProvider, type MatchLogic, type ModelPrice, type TieredP
 import { MODEL_CONFIGS } from "llm-zoo";
 import { CALLABLE } from "../vendors/look-up.ts";
 import { kindByName, type ModelKind } from "../vendors/model-kind.ts";
-import type { ModelBilling, PublicFigures } from "../vendors/vendor.ts";
+import type { MakersModels, ModelBilling, PublicFigures, Renaming } from "../vendors/vendor.ts";
 import type { Billing, PriceRow, Prices } from "./prices.ts";
 
 /** How a package matches a model's id. */
@@ -17,8 +17,11 @@ export type PackedLimits = readonly [context: number, output: number, tools: 0 |
 
 /** A vendor, recognised by its base URL. */
 export interface PackedVendor {
+  readonly name: string;
   /** Source of a regular expression on the base URL. */
   readonly url: string;
+  readonly spellings?: readonly Renaming[] | undefined;
+  readonly makers?: readonly MakersModels[] | undefined;
   readonly billing?: (Billing & { readonly models?: readonly ModelBilling[] }) | undefined;
   readonly models: readonly {
     readonly match: Match;
@@ -31,10 +34,16 @@ export interface PackedVendor {
 
 /** The packed metadata as JSON text: a string costs almost nothing for a program that never reads it. */
 export function packMetadata(): string {
-  return JSON.stringify(CALLABLE.flatMap(({ api }) => (api.figures === undefined ? [] : [packVendor(api.figures)])));
+  const packed = CALLABLE.flatMap(({ name, api }) =>
+    api.figures === undefined ? [] : [packVendor(name, api.figures)],
+  );
+  return JSON.stringify(packed);
 }
 
-function packVendor({ prices, limits = "", billing, newer = [] }: PublicFigures): PackedVendor {
+function packVendor(
+  name: string,
+  { prices, addresses, spellings, makers, limits = "", billing, newer = [] }: PublicFigures,
+): PackedVendor {
   const provider = findProvider({ providerId: prices });
   if (provider === undefined) throw new Error(`The price package has no vendor ${prices}.`);
   const models = provider.models.map((model) => {
@@ -58,7 +67,10 @@ function packVendor({ prices, limits = "", billing, newer = [] }: PublicFigures)
     return [id, [contextLength, maxOutputTokens, 1, 1, 1]];
   });
   return {
-    url: provider.api_pattern,
+    name,
+    url: addresses ?? provider.api_pattern,
+    spellings,
+    makers,
     billing,
     models: [...models, ...own],
     limits: { ...Object.fromEntries(ownLimits), ...limitsOf(limits) },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
-import { loadMetadata, type MetadataLookup } from "./metadata.ts";
+import type { MetadataLookup } from "./metadata.ts";
 import { type Renewed, readRenewed, withRenewed } from "./renewed.ts";
 
 /** File name of the kept list within the data directory. */
@@ -31,6 +31,7 @@ export async function loadKnownModels(
   config: RenewalConfig,
   failed: (error: unknown) => void = () => undefined,
 ): Promise<MetadataLookup> {
+  const { loadMetadata } = await import("./metadata.ts");
   const packed = await loadMetadata();
   try {
     return withRenewed(packed, readKept(config));

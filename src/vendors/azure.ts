@@ -24,6 +24,28 @@ export const azure: Vendor = {
       "openai-responses": { ...openaiDialects["openai-responses"], free_model_names: true },
     },
     auth: { header: "api-key", tokensBegin: "eyJ" },
+    figures: {
+      prices: "azure",
+      makers: [
+        {
+          vendor: "openai",
+          from: "^((?:gpt-|o\\d).*)$",
+          to: "$1",
+          exact: true,
+          priced: { source: "azure.microsoft.com/pricing/details/azure-openai (global deployments)", seen: "2026-11" },
+        },
+        {
+          vendor: "anthropic",
+          from: "^(claude-.*)$",
+          to: "$1",
+          exact: true,
+          priced: {
+            source: "platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry",
+            seen: "2026-11",
+          },
+        },
+      ],
+    },
     note: "`base_url` is `https://RESOURCE.openai.azure.com/openai/v1`; a model is a deployment's name.",
   },
 };

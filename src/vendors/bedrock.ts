@@ -6,11 +6,14 @@ import type { Vendor } from "./vendor.ts";
 
 const REGION = { variables: ["AWS_REGION", "AWS_DEFAULT_REGION"] };
 const BEARER = { header: "authorization", bearer: true };
+/** What may stand before a maker's name: an ARN's beginning, and the area of an inference profile. */
+const BEFORE = "^(?:arn:.*/)?(?:[a-z-]+\\.)?";
 
 /** Names are the ids of models (`openai.…`), of inference profiles (`us.anthropic.…`), or ARNs of these. */
 export const bedrock: Vendor = {
   name: "bedrock",
   title: "Amazon Bedrock",
+  importNames: ["bedrock_converse"],
   api: {
     kind: "openai",
     baseUrl: "",
@@ -61,6 +64,22 @@ export const bedrock: Vendor = {
         { protocols: ["openai-chat"], path: "/openai/v1", example: "qwen.qwen3-32b-v1:0" },
       ],
       list: "https://bedrock.{region}.amazonaws.com/foundation-models?byInferenceType=ON_DEMAND",
+    },
+    figures: {
+      prices: "aws",
+      addresses: "https://bedrock-(?:runtime\\.[a-z0-9-]+\\.amazonaws\\.com|mantle\\.[a-z0-9-]+\\.api\\.aws)(?:/|$)",
+      // Profiles of areas cost what the model costs in a region; those of all areas (`global.`) have rows of their own
+      // (aws.amazon.com/bedrock/pricing, 2026-11).
+      spellings: [
+        { from: "^arn:[^/]*/", to: "" },
+        { from: "^(?:apac|us-gov|[a-z]{2})\\.(?=[a-z0-9]+\\.)", to: "us." },
+        { from: "^us\\.", to: "" },
+        { from: "^(openai\\.gpt-oss-\\d+b)$", to: "$1-1:0" },
+      ],
+      makers: [
+        { vendor: "anthropic", from: `${BEFORE}anthropic\\.(claude-.*?)(?:-v\\d+)?(?::\\w+)*$`, to: "$1" },
+        { vendor: "openai", from: `${BEFORE}openai\\.(gpt-(?!oss).*)$`, to: "$1" },
+      ],
     },
     note: "Needs `region`. The address follows from it; without a key, calls are signed with AWS credentials.",
   },

@@ -154,6 +154,26 @@ export const google: Vendor = {
     figures: {
       prices: "google",
       limits: "google",
+      // Its cloud has them too.
+      spellings: [{ from: "^google/", to: "" }],
+      makers: [
+        {
+          vendor: "anthropic",
+          from: "^(?:anthropic/)?(claude-[^@]+)(?:@.*)?$",
+          to: "$1",
+          priced: {
+            surcharge: {
+              addresses: "^https://(?!aiplatform\\.googleapis\\.com)",
+              models: "claude-(?!(?:opus|sonnet|haiku)-4(?:-[01])?(?:[@-]?20\\d{6})?$|\\d)",
+              factor: 1.1,
+            },
+            source:
+              "platform.claude.com/docs/en/about-claude/pricing (third-party platforms), cloud.google.com/vertex-ai/generative-ai/pricing",
+            seen: "2026-11",
+          },
+        },
+        { vendor: "openai", from: "^((?:gpt-|o\\d).*)$", to: "$1" },
+      ],
       // ai.google.dev/gemini-api/docs/optimization ("75% to 100% more" for priority) and /pricing, 2026-11.
       billing: {
         services: { priority: 2, flex: 0.5 },

@@ -88,12 +88,41 @@ export interface Variable {
 export interface PublicFigures {
   /** The provider's id in the package of prices. */
   readonly prices: string;
+  /** The source of a regular expression for its addresses, where the package's own does not fit. They may be those of two vendors. */
+  readonly addresses?: string;
+  /** Clouds: from names that the package does not know to the names that it knows; each rule applies to what the ones before gave. */
+  readonly spellings?: readonly Renaming[];
+  /** Clouds: models whose limits, and prices where the package has none, are those of their makers. The first that fits applies. */
+  readonly makers?: readonly MakersModels[];
   /** The owner whose models are looked up in the package of limits; `everyone`: an aggregator that serves all owners' models. */
   readonly limits?: string | { readonly everyone: true };
   /** What it bills beside tokens, with a source and a date in a comment. */
   readonly billing?: ListedBilling & { readonly models?: readonly ModelBilling[] };
   /** Models that are newer than the packages, from the vendor's own pages. A package that knows the model takes precedence. */
   readonly newer?: readonly NewerModel[];
+}
+
+/** How a name becomes another one. */
+export interface Renaming {
+  /** The source of a regular expression for names in small letters. */
+  readonly from: string;
+  /** The new name, with the groups of the expression as `$1`. */
+  readonly to: string;
+}
+
+/** Models of a maker in a cloud, with their names at the maker. */
+export interface MakersModels extends Renaming {
+  /** The maker's name in the list of vendors. */
+  readonly vendor: string;
+  /** The operator chooses the names, so only one that the maker has exactly says which model it is. */
+  readonly exact?: boolean;
+  /** The cloud charges what the maker does, but for a surcharge. */
+  readonly priced?: {
+    /** The factor on the maker's prices, for addresses and names that fit the expressions. */
+    readonly surcharge?: { readonly addresses: string; readonly models: string; readonly factor: number };
+    readonly source: string;
+    readonly seen: string;
+  };
 }
 
 /** What is billed beside tokens. */

@@ -17,6 +17,7 @@ import { genAiCallAttributes } from "../../src/telemetry/genai.ts";
 import { makeRedactor, REDACTED } from "../../src/telemetry/redact.ts";
 import { configureProvider } from "../../src/upstream/configure.ts";
 import { CARDS } from "../../src/upstream/providers/index.ts";
+import { cloudOrigin, filled } from "../../src/vendors/cloud.ts";
 import { FAMILIES, VENDORS } from "../../src/vendors/index.ts";
 import { CALLABLE, findVendor, vendorAt } from "../../src/vendors/look-up.ts";
 import { modelByName } from "../../src/vendors/model-facts.ts";
@@ -144,8 +145,12 @@ describe.each(CALLABLE.map((vendor) => [vendor.name, vendor] as const))("the API
   test("has prices where the packages know it", () => {
     const known = api.figures === undefined ? undefined : findProvider({ providerId: api.figures.prices });
     expect(known === undefined).toBe(api.figures === undefined);
-    const { origins, offers } = api.cloud ?? { origins: [], offers: [] };
-    const address = api.baseUrl === "" ? `${origins[0]?.origin ?? ""}${offers[0]?.path ?? ""}` : api.baseUrl;
+    const places = { region: "us-east-1", resource: "mine", project: "p" };
+    const own =
+      api.cloud === undefined
+        ? `https://${api.domains?.[0]}/v1`
+        : filled(cloudOrigin(api.cloud, places) + api.cloud.offers[0]!.path, places);
+    const address = api.baseUrl === "" ? own : api.baseUrl;
     const packed = PACKED.find(({ url }) => new RegExp(`^${url}`).test(address));
     // Free models, and models that are not priced by the token, have no price.
     const priced = packed?.models.filter(({ prices }) => prices !== undefined) ?? [];
