@@ -183,11 +183,11 @@ function addCallers(
     ProgramMetrics & {
       readonly writer: UsageWriter;
       grants(): ReturnType<typeof tierGrants>;
-      readonly shared: Pick<SharedState, "limiter" | "ownWindows" | "reservations">;
+      readonly shared: Pick<SharedState, "limiter" | "slots" | "ownWindows" | "reservations">;
     },
 ) {
   const { add, config, log, clock, store, verbs, metrics, time, writer, grants } = deps;
-  const { limiter, ownWindows, reservations } = deps.shared;
+  const { limiter, slots, ownWindows, reservations } = deps.shared;
   if (ownWindows !== undefined) {
     const failed = (error: unknown) =>
       log.warn("the rate windows could not be saved; saving will be retried", { error });
@@ -196,7 +196,7 @@ function addCallers(
   return add(
     "callers",
     createCallers({
-      ...{ clock, limiter, reservations, grants, time },
+      ...{ clock, limiter, slots, reservations, grants, time },
       keys: verbs.keys,
       accountBudgets: verbs.budgets,
       changeCounter: store.changeCounter,

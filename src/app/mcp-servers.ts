@@ -162,5 +162,5 @@ async function orRefusal<T>(signal: AbortSignal, work: () => Promise<T>): Promis
 /** The caller is known, so that neither an address nor a key grants anything. */
 export function innerCallerOf({ requestId, span }: ToolCaller["exchange"]): InnerCaller {
   const nowhere = { authorization: "", address: "", secure: true, isUnnamedProxy: true, origin: "http://localhost" };
-  return { requestId, span, ...nowhere };
+  return { requestId, span, isPart: true, ...nowhere };
 }

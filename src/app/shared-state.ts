@@ -3,11 +3,13 @@
 import type { Clock } from "../base/clock.ts";
 import { type Flights, ownFlights } from "../base/flights.ts";
 import { uuid } from "../base/ids.ts";
+import { lazily } from "../base/lazily.ts";
 import type { Config } from "../config/schema.ts";
 import type { HostLeases } from "../shared-state/host-leases.ts";
 import { type MemoryRateLimiter, memoryRateLimiter, type RateLimiter } from "../shared-state/rate-windows.ts";
 import type { SharedAnswers } from "../shared-state/redis-answers.ts";
 import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
+import type { RequestSlots } from "../shared-state/request-slots.ts";
 import { memoryReservations, type Reservations, type Unwritten } from "../shared-state/reservations.ts";
 import type { ThrottleSharing } from "../shared-state/sign-in-throttle.ts";
 import type { SubsystemState } from "../status/health.ts";
@@ -28,6 +30,7 @@ export interface SharedStateDeps {
 /** The state that nodes share. */
 export interface SharedState {
   readonly limiter: RateLimiter;
+  readonly slots: RequestSlots;
   readonly reservations: Reservations;
   readonly flights: Flights;
   /** Undefined if nothing is shared: each of them has its own in memory. */
@@ -46,27 +49,43 @@ export interface SharedState {
 /** A start waits at most this long for the first connection to succeed or fail. */
 const START_MS = 2000;
 
+const NOTHING_SHARED = {
+  breakers: undefined,
+  hosts: undefined,
+  addresses: undefined,
+  attempts: undefined,
+  answers: undefined,
+  state: undefined,
+  stop: async () => undefined,
+};
+
+/** Loaded with the first request of a key that has a limit. */
+const ownSlots = lazily(() => {
+  const { memoryRequestSlots }: typeof import("../shared-state/request-slots.ts") =
+    require("../shared-state/request-slots.ts");
+  return memoryRequestSlots();
+});
+
 /** Opens it. An unreachable Redis is retried forever, and logged. */
 export async function openSharedState(deps: SharedStateDeps): Promise<SharedState> {
   const { config, clock, log, metrics } = deps;
   const local = memoryRateLimiter(clock);
   const { url } = config().redis;
   if (url === "") {
-    const own = { limiter: local, ownWindows: local, reservations: memoryReservations(), flights: ownFlights };
-    const none = {
-      breakers: undefined,
-      hosts: undefined,
-      addresses: undefined,
-      attempts: undefined,
-      answers: undefined,
-      state: undefined,
+    return {
+      limiter: local,
+      slots: { take: (limits) => ownSlots().take(limits) },
+      reservations: memoryReservations(),
+      flights: ownFlights,
+      ownWindows: local,
+      ...NOTHING_SHARED,
     };
-    return { ...own, ...none, stop: async () => undefined };
   }
   // Loaded only if used: most programs run alone.
   const [
     { connectRedis },
     { sharedRateLimiter },
+    { sharedRequestSlots },
     { sharedReservations },
     { sharedFlights },
     { sharedBreakers },
@@ -76,6 +95,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   ] = await Promise.all([
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
+    import("../shared-state/redis-request-slots.ts"),
     import("../shared-state/redis-reservations.ts"),
     import("../shared-state/redis-flights.ts"),
     import("../shared-state/redis-breakers.ts"),
@@ -83,21 +103,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     import("../shared-state/redis-sign-in-throttle.ts"),
     import("../shared-state/redis-answers.ts"),
   ]);
-  const redis = connectRedis({
-    url,
-    changed: (isUp) =>
-      isUp
-        ? log.info("limits are shared through Redis")
-        : log.warn("Redis cannot be reached; limits are kept by this node alone", { mode: config().redis.onFailure }),
-    problem: (error) => log.warn("the connection to Redis failed; it will be tried again", { error }),
-    refusing: (isRefusing, error) =>
-      isRefusing
-        ? log.warn("Redis answers with errors; limits are kept by this node alone", {
-            mode: config().redis.onFailure,
-            error,
-          })
-        : log.info("Redis answers without errors again; limits are shared through it"),
-  });
+  const redis = connectRedis({ url, ...toldTo(log, () => config().redis.onFailure) });
   await Promise.race([redis.settled(), Bun.sleep(START_MS)]);
   const mode = () => (redis.isServing() ? "shared" : config().redis.onFailure);
   addMode(metrics, mode);
@@ -107,15 +113,18 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const reservations = sharedReservations({ ...common, unwritten: deps.unwritten });
   const breakers = sharedBreakers(common);
   const hosts = sharedHostLeases(common);
-  const limiter = sharedRateLimiter({ ...common, local, now: () => clock.now() });
+  const now = () => clock.now();
+  const limiter = sharedRateLimiter({ ...common, local, now });
+  const slots = sharedRequestSlots({ ...common, now });
   return {
     limiter,
+    slots,
     addresses: limiter,
     reservations,
     flights: sharedFlights(common),
     breakers,
     hosts,
-    answers: sharedAnswers({ redis, now: () => clock.now(), bytesMax: () => config().cache.maxSizeBytes }),
+    answers: sharedAnswers({ redis, now, bytesMax: () => config().cache.maxSizeBytes }),
     attempts: (what, own) => sharedThrottle({ ...common, ...own, what }),
     ownWindows: undefined,
     state: () => ({ status: redis.isServing() ? "ok" : "degraded", mode: mode() }),
@@ -123,8 +132,24 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
       breakers.stop();
       hosts.stop();
       reservations.stop();
+      slots.stop();
       await redis.close();
     },
+  };
+}
+
+/** Logs what becomes of the connection. */
+function toldTo(log: Logger, mode: () => string) {
+  return {
+    changed: (isUp: boolean) =>
+      isUp
+        ? log.info("limits are shared through Redis")
+        : log.warn("Redis cannot be reached; limits are kept by this node alone", { mode: mode() }),
+    problem: (error: unknown) => log.warn("the connection to Redis failed; it will be tried again", { error }),
+    refusing: (isRefusing: boolean, error?: unknown) =>
+      isRefusing
+        ? log.warn("Redis answers with errors; limits are kept by this node alone", { mode: mode(), error })
+        : log.info("Redis answers without errors again; limits are shared through it"),
   };
 }
 

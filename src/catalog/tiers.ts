@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000;
 export interface TierGrant {
   /** Requests per minute of one key. */
   readonly rpm: number;
+  /** Requests at once of one key; absent: no limit. */
+  readonly parallel?: number | undefined;
   /** How long a new account may use the plan; absent: no trial. */
   readonly trialMs?: number | undefined;
   /** The budget of an account; absent: no limit. */
@@ -65,6 +67,7 @@ interface TierView {
   id: TierId;
   name: string;
   rpm: number;
+  parallel: number | null;
   trial_days: number | null;
   models: string[];
 }
@@ -79,6 +82,7 @@ export function tiersView(
     id,
     name: TIER_NAMES[id],
     rpm: grants[id].rpm,
+    parallel: grants[id].parallel ?? null,
     trial_days: grants[id].trialMs === undefined ? null : grants[id].trialMs / DAY_MS,
     models: listed.filter((model) => tierIncludes(id, model.tier)).map((model) => model.id),
   }));

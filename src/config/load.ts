@@ -186,8 +186,13 @@ function finish(
     catalog: { prices: { ...read.catalog.prices, file: beside(read.catalog.prices.file) } },
     providers,
     tiers: TIER_IDS.map((id) => {
-      const { rpm, trialMs, budget } = read.tiers[id];
-      return { id, rpm, ...(trialMs === 0 ? {} : { trialMs }), ...(budget === undefined ? {} : { budget }) };
+      const { rpm, parallel, trialMs, budget } = read.tiers[id];
+      return {
+        ...{ id, rpm },
+        ...(parallel === 0 ? {} : { parallel }),
+        ...(trialMs === 0 ? {} : { trialMs }),
+        ...(budget === undefined ? {} : { budget }),
+      };
     }),
     models: read.models
       .map((model) => ({

@@ -98,6 +98,8 @@ export type TierId = (typeof TIER_IDS)[number];
 export interface TierConfig {
   readonly id: TierId;
   readonly rpm: number;
+  /** Requests at once of one key; absent: no limit. */
+  readonly parallel?: number;
   /** Absent: without end. */
   readonly trialMs?: number;
   /** The budget of an account; absent: no limit. A period of 0: it is never refilled. */

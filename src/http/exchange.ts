@@ -42,6 +42,8 @@ export interface Exchange {
   readonly log: Record<string, unknown>;
   /** The value that a route threw. The framework passes errors on, so that they are handled in one place. */
   thrown?: unknown;
+  /** Whether it is a part of a request that was admitted, and so is no request at once of its own. */
+  readonly isPart?: true | undefined;
   /** The caller, after the request was admitted and counted. Its usage is recorded. */
   caller?: { readonly accountId: string; readonly keyId: string };
   /** Copies the messages of the request if its key is being debugged; undefined for nearly all requests. */

@@ -17,6 +17,8 @@ export interface InnerCaller {
   /** Scheme and host under which the client reaches the gateway. */
   readonly origin: string;
   readonly span?: TraceSpan | undefined;
+  /** Whether the caller's own request was admitted. */
+  readonly isPart?: true;
 }
 
 /** The request. */
@@ -124,6 +126,7 @@ function openExchange(caller: InnerCaller, asked: InnerRequest, deps: InnerCallD
     isUnnamedProxy: caller.isUnnamedProxy,
     headers: {},
     holder: undefined,
+    isPart: caller.isPart,
     holdBody: () => HELD,
     log: { via: deps.via },
     recorded: false,

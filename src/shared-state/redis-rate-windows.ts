@@ -12,6 +12,7 @@ import {
   WINDOW_MS,
 } from "./rate-windows.ts";
 import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { BORN, BORN_SCRIPT, createDoubt } from "./redis-doubt.ts";
 
 /** What a limiter needs to share windows with other nodes. */
 export interface SharedLimiterOptions {
@@ -28,8 +29,6 @@ export interface SharedLimiterOptions {
   now(): number;
 }
 
-/** Stores since when this Redis has held windows; the time changes when Redis was emptied. */
-const BORN = `${KEY_PREFIX}windows:born`;
 const RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -40,11 +39,7 @@ const ADMIT = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local limit = tonumber(ARGV[1])
-local born = redis.call('GET', KEYS[2])
-if not born then
-  born = tostring(now)
-  redis.call('SET', KEYS[2], born)
-end
+${BORN_SCRIPT}
 local admitted, total, oldest = 0, 0, -1
 if ARGV[3] == '1' then
   local key = KEYS[1] .. ':slices'
@@ -88,9 +83,7 @@ return {admitted, total, oldest, born, KEYS[1]}
 export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   const { redis, local, node } = options;
   let count = 0;
-  let born: string | undefined;
-  /** Until this time windows may be incomplete, since Redis was emptied. */
-  let doubtUntilMs = 0;
+  const doubt = createDoubt(options.now, WINDOW_MS);
 
   const share = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, options.liveNodes())));
 
@@ -103,15 +96,10 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
     });
   };
 
-  const notice = (since: string) => {
-    if (born !== undefined && born !== since) doubtUntilMs = options.now() + WINDOW_MS;
-    born = since;
-  };
-
   return {
     admit(key, limit) {
       if (!redis.isUp()) return alone(key, limit);
-      if (options.now() < doubtUntilMs) {
+      if (doubt.isOpen()) {
         // Requests that this node admitted before Redis was emptied still count against its share.
         const own = byShare(key, limit);
         if (!own.admitted) return own;
@@ -121,8 +109,8 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
       return askRedis(redis, ADMIT, { keys: [`${KEY_PREFIX}rate:${key}`, BORN], args }).then(
         (reply) => {
           const { verdict, since } = read(reply, limit);
-          const inDoubt = options.now() < doubtUntilMs;
-          notice(since);
+          const inDoubt = doubt.isOpen();
+          doubt.notice(since);
           if (verdict.admitted && !inDoubt) local.count(key, limit);
           return verdict;
         },

@@ -1,4 +1,4 @@
-// Admits a request by key, plan, rate limit and budget, in this order and before its body is read (so 401 comes before 400).
+// Admits a request by key, plan, requests at once, rate limit and budget, in this order and before its body is read (so 401 comes before 400).
 
 import { type AtOnce, whenThere } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -7,12 +7,15 @@ import { requireActivePlan } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import type { RateLimiter, Verdict } from "../../shared-state/rate-windows.ts";
+import type { LimitReached, RequestSlots, ScopedLimit, Slot } from "../../shared-state/request-slots.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
+import { tooManyAtOnce } from "./limits.ts";
 
 export interface AdmitDeps {
   authenticate(request: Request): AtOnce<Caller>;
   limiter: RateLimiter;
+  slots: RequestSlots;
   clock: Clock;
   /** The requests per minute that a plan allows. */
   tierRpm(tier: TierId): number;
@@ -56,6 +59,19 @@ export function createAdmission(deps: AdmitDeps): Admit {
     requireActivePlan(caller.account, deps.clock.now());
     if (deps.requireVerifiedEmail()) requireVerified(caller);
     if (free) return caller;
+    const parallel = caller.limits?.parallel;
+    // A part of a request has the slot of the whole.
+    if (parallel === undefined || exchange.isPart === true) return counted(caller, exchange);
+    return whenThere(withSlot(parallel, exchange), () => counted(caller, exchange));
+  };
+  /** Takes a slot before anything is counted, so that a refusal uses up nothing. It is given back at the end of the exchange. */
+  const withSlot = (parallel: readonly ScopedLimit[], exchange: Exchange): AtOnce<void> =>
+    whenThere(deps.slots.take(parallel), (taken: Slot | LimitReached) => {
+      if (!("reached" in taken)) return exchange.atEnd(() => taken.release());
+      deps.rejected?.();
+      throw tooManyAtOnce(taken.reached);
+    });
+  const counted = (caller: Caller, exchange: Exchange): AtOnce<Caller> => {
     const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
     return whenThere(verdict, (known) => within(known, caller, exchange));
   };
@@ -70,6 +86,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
         `This key may send ${verdict.limit} requests a minute. Try again in ${Math.max(1, verdict.resetSeconds)} s.`,
         {
           retryAfterSeconds: Math.max(1, verdict.resetSeconds),
+          details: { limit: "rpm" },
         },
       );
     }

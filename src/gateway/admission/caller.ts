@@ -1,10 +1,19 @@
-// The caller of a request: its key, its account, and the budgets against which the request counts.
+// The caller of a request: its key, its account, and the budgets and limits against which the request counts.
 
+import type { ScopedLimit } from "../../shared-state/request-slots.ts";
 import type { Budget } from "../../shared-state/reservations.ts";
 import type { LiveKey } from "../../store/access/key-rows.ts";
+
+/** What requests of a caller must not exceed together. */
+export interface CallerLimits {
+  /** Requests at once; undefined: no limit. */
+  readonly parallel: readonly ScopedLimit[] | undefined;
+}
 
 /** An authenticated caller. */
 export interface Caller extends Omit<LiveKey, "budgetMicros"> {
   /** The budgets of the key and the account; undefined for most callers, which have none. */
   readonly budgets?: readonly Budget[] | undefined;
+  /** Its limits beside requests a minute; undefined for most callers, which have none. */
+  readonly limits?: CallerLimits | undefined;
 }

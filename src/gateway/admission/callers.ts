@@ -8,6 +8,7 @@ import type { TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import { createKeyAuthenticator } from "../../http/key-authenticator.ts";
 import type { RateLimiter } from "../../shared-state/rate-windows.ts";
+import type { RequestSlots } from "../../shared-state/request-slots.ts";
 import type { Reservations } from "../../shared-state/reservations.ts";
 import type { AccountBudgetStore } from "../../store/access/account-budgets.ts";
 import type { LiveKey } from "../../store/access/key-rows.ts";
@@ -18,6 +19,7 @@ import { createBudgets, createSpenders } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 import { takesXApiKey } from "./endpoints.ts";
 import type { DebugRequest } from "./key-debugging.ts";
+import { limited } from "./limits.ts";
 
 export interface CallersDeps {
   keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
@@ -26,6 +28,7 @@ export interface CallersDeps {
   changeCounter(): number;
   clock: Clock;
   limiter: RateLimiter;
+  slots: RequestSlots;
   reservations: Reservations;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
@@ -54,6 +57,7 @@ export function createCallers({
   accountBudgets,
   clock,
   limiter,
+  slots,
   reservations,
   grants,
   pendingMicros,
@@ -70,8 +74,9 @@ export function createCallers({
     whenWritten: deps.whenWritten,
     readBetweenWrites: deps.readBetweenWrites,
   });
+  const withLimits = (caller: Caller) => limited(caller, grants());
   const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>
-    key && { ...key, budgets: await budgetsOf(key) };
+    key && withLimits({ ...key, budgets: await budgetsOf(key) });
   const authenticator = createKeyAuthenticator<Caller>({
     findLiveKey: async (hash) => withBudgets(await time("find_live_key", () => keys.findLiveKey(hash))),
     changeCounter: deps.changeCounter,
@@ -109,12 +114,13 @@ export function createCallers({
     callerOf,
     /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
-      vouched.set(request, caller);
+      vouched.set(request, caller.limits === undefined ? withLimits(caller) : caller);
       return answer(request);
     },
     admit: createAdmission({
       authenticate: (request) => vouched.get(request) ?? identified(request),
       limiter,
+      slots,
       clock,
       tierRpm: (tier) => grants()[tier].rpm,
       requireVerifiedEmail: deps.requireVerifiedEmail,

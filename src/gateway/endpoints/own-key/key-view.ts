@@ -2,6 +2,7 @@
 
 import type { Clock } from "../../../base/clock.ts";
 import { isoTime } from "../../../base/iso-time.ts";
+import type { ScopedLimit } from "../../../shared-state/request-slots.ts";
 import type { KeyInfo } from "../../../store/access/key-rows.ts";
 import { keyBudgetNow } from "../../../store/usage/spending.ts";
 import type { Caller } from "../../admission/caller.ts";
@@ -15,6 +16,8 @@ export interface OwnKeyView {
   readonly tier: string;
   /** Requests per minute: the key's own limit, or else the plan's. */
   readonly rpm: number;
+  /** Requests at once: the lowest limit that applies. */
+  readonly parallel: number | null;
   readonly budget: number | null;
   /** The spending in the current period of the budget; of a key without a budget, all that it has spent. */
   readonly spent: number;
@@ -57,7 +60,7 @@ export function keySpending(
 
 /** Describes a caller's own key. `planRpm`: the plan's rate limit. */
 export function ownKeyView(
-  caller: Pick<Caller, "rpm" | "account" | "budgets">,
+  caller: Pick<Caller, "rpm" | "account" | "budgets" | "limits">,
   row: KeyInfo,
   { clock, planRpm, spending }: { clock: Clock; planRpm: number; spending: KeySpending },
 ): OwnKeyView {
@@ -67,6 +70,7 @@ export function ownKeyView(
     name: row.name,
     tier: caller.account.tier,
     rpm: caller.rpm ?? planRpm,
+    parallel: lowest(caller.limits?.parallel),
     budget: row.budgetMicros === null ? null : row.budgetMicros / MICROS_PER_USD,
     spent: spent / MICROS_PER_USD,
     resets_at: isoTime(keyBudgetNow(row, clock.now())?.resetsAtMs ?? null),
@@ -74,6 +78,10 @@ export function ownKeyView(
     debug_until: isoTime(debuggedUntilMs(row, clock.now())),
     models: row.models ?? ["*"],
   };
+}
+
+function lowest(limits: readonly ScopedLimit[] | undefined): number | null {
+  return limits === undefined ? null : Math.min(...limits.map(({ limit }) => limit));
 }
 
 /** The spending in the current period, with amounts that are not yet written to the database; undefined without a budget. */

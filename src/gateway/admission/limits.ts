@@ -1,0 +1,27 @@
+// The limits of a caller beside its requests a minute, found when its key is looked up rather than for each request.
+
+import { ApiError } from "../../base/errors.ts";
+import type { TierGrant } from "../../catalog/tiers.ts";
+import type { TierId } from "../../config/schema.ts";
+import type { ScopedLimit } from "../../shared-state/request-slots.ts";
+import type { Caller } from "./caller.ts";
+
+/** Seconds in Retry-After of a request too many at once, as most answers take a few seconds. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** The caller with its limits; most have none. */
+export function limited(caller: Caller, grants: Readonly<Record<TierId, TierGrant>>): Caller {
+  const parallel = caller.parallel ?? grants[caller.account.tier].parallel;
+  if (parallel === undefined) return caller;
+  return { ...caller, limits: { parallel: [{ id: caller.keyId, of: "key", limit: parallel }] } };
+}
+
+/** The error for a request too many at once. */
+export function tooManyAtOnce({ of, limit }: ScopedLimit): ApiError {
+  const requests = limit === 1 ? "1 request" : `${limit} requests`;
+  return new ApiError(
+    "rate_limit_exceeded",
+    `This ${of} may have ${requests} at once. Try again when one of its requests has ended.`,
+    { retryAfterSeconds: RETRY_AFTER_SECONDS, details: { limit: "parallel" } },
+  );
+}
