@@ -18,10 +18,14 @@ export async function listModels(provider: Provider, options: ListOptions): Prom
   const { card } = provider;
   if (card.embeddedModels !== undefined) return [...card.embeddedModels];
   if (card.modelsPath === undefined || card.parseModels === undefined) return [];
-  const models = card.parseModels(await fetchList(provider, card.modelsPath, options));
+  const [listed, more] = await Promise.all([
+    fetchList(provider, card.modelsPath, options),
+    card.further === undefined ? [] : otherList(provider, card.further, options),
+  ]);
+  const models = [...card.parseModels(listed), ...more];
   return card.details === undefined || !models.every(saysNothing)
     ? models
-    : withDetails(models, await detailsOf(provider, card.details, options));
+    : withDetails(models, await otherList(provider, card.details, options));
 }
 
 /** Whether an entry has nothing but what its id says. */
@@ -30,7 +34,7 @@ function saysNothing({ id: _id, createdSeconds: _created, kind: _kind, ...facts 
 }
 
 /** The models of the second list; none if the server has no such list. */
-async function detailsOf(
+async function otherList(
   provider: Provider,
   { path, parse }: NonNullable<Provider["card"]["details"]>,
   options: ListOptions,

@@ -30,6 +30,8 @@ export interface ProviderCard {
   parseModels?(body: unknown): DiscoveredModel[];
   /** A second list, which is read if the first one has nothing but ids. */
   details?: { path: string; parse(body: unknown): DiscoveredModel[] };
+  /** A list of further models; empty if it is refused. */
+  further?: { path: string; parse(body: unknown): DiscoveredModel[] };
 }
 
 /** Sends a request and returns the answer as `fetch` does. */

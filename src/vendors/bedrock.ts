@@ -1,5 +1,5 @@
 // Amazon Bedrock, by its runtime. Sources: docs.aws.amazon.com/bedrock (inference-openai, inference-messages-api, InvokeModel,
-// ListFoundationModels, inference-profiles), and what `@anthropic-ai/bedrock-sdk` 1.1 and openai 7.57 send (2026-11). Claude is
+// ListFoundationModels, ListInferenceProfiles), and what `@anthropic-ai/bedrock-sdk` 1.1 and openai 7.57 send (2026-11). Claude is
 // called by InvokeModel, as the vendor's client does. The hosts of other partitions are those of openai's client.
 
 import type { Vendor } from "./vendor.ts";
@@ -35,6 +35,16 @@ export const bedrock: Vendor = {
         embedding: { member: "outputModalities", word: "EMBEDDING" },
         image: { member: "outputModalities", word: "IMAGE" },
       },
+      // The newer models are called by profiles alone, and an account's own profiles are of its choosing.
+      further: {
+        path: "/inference-profiles?maxResults=1000&type=SYSTEM_DEFINED",
+        list: {
+          list: "inferenceProfileSummaries",
+          id: "inferenceProfileId",
+          facts: { name: "inferenceProfileName" },
+          active: { member: "status", word: "ACTIVE" },
+        },
+      },
     },
     cloud: {
       origins: [
@@ -63,7 +73,8 @@ export const bedrock: Vendor = {
         },
         { protocols: ["openai-chat"], path: "/openai/v1", example: "qwen.qwen3-32b-v1:0" },
       ],
-      list: "https://bedrock.{region}.amazonaws.com/foundation-models?byInferenceType=ON_DEMAND",
+      list: "/foundation-models?byInferenceType=ON_DEMAND",
+      listHost: ["bedrock-runtime.", "bedrock."],
     },
     figures: {
       prices: "aws",

@@ -22,8 +22,10 @@ export interface CloudFacts {
   readonly keyVariable?: string;
   /** The first whose pattern fits a model's name applies, in the protocols that it lists. */
   readonly offers: readonly CloudOffer[];
-  /** Where the models are listed, below the origin or as a whole address. */
+  /** Where the models are listed, below the origin. */
   readonly list?: string;
+  /** The part of the host that differs for lists, and what stands in its place. */
+  readonly listHost?: readonly [from: string, to: string];
 }
 
 /** How some models are reached. */

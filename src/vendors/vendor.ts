@@ -211,6 +211,8 @@ export interface ModelList {
   readonly pricing?: boolean;
   /** Another list of the same server, which is read if entries of this one say nothing but their ids. */
   readonly details?: { readonly path: string; readonly list: Omit<ModelList, "path"> };
+  /** A list of further models, which not every account may read. */
+  readonly further?: { readonly path: string; readonly list: Omit<ModelList, "path"> };
 }
 
 /** A model in an upstream's list. */

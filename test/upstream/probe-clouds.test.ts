@@ -49,6 +49,72 @@ const CLOUDS: readonly [name: string, entry: string, path: string, list: unknown
   ],
 ];
 
+describe("profiles of Bedrock are listed beside the models that are called by their own names", () => {
+  const entry = `region: us-east-1, credentials: {${KEYS}}`;
+  const PROFILES = {
+    inferenceProfileSummaries: [
+      {
+        inferenceProfileId: "us.anthropic.claude-opus-5-5",
+        inferenceProfileName: "US Claude Opus 5.5",
+        status: "ACTIVE",
+      },
+      {
+        inferenceProfileId: "global.anthropic.claude-opus-5-5",
+        inferenceProfileName: "Global Claude Opus 5.5",
+        status: "ACTIVE",
+      },
+      { inferenceProfileId: "us.gone", inferenceProfileName: "Gone", status: "DELETED" },
+    ],
+  };
+  const listed = async (entered: string) => {
+    const provider = configureProvider(providerOf("bedrock", entered))!;
+    return (await listModels(provider, { signal: AbortSignal.timeout(10_000), nowMs: Date.now() })).map(
+      ({ id, name }) => [id, name],
+    );
+  };
+  const answering = (profiles: () => Response) =>
+    server.answer(({ path }) =>
+      path.startsWith("/inference-profiles")
+        ? profiles()
+        : Response.json({ modelSummaries: [{ modelId: "openai.gpt-oss-120b-1:0", modelName: "gpt-oss" }] }),
+    );
+
+  test("with their names", async () => {
+    answering(() => Response.json(PROFILES));
+    expect(await listed(entry)).toEqual([
+      ["openai.gpt-oss-120b-1:0", "gpt-oss"],
+      ["us.anthropic.claude-opus-5-5", "US Claude Opus 5.5"],
+      ["global.anthropic.claude-opus-5-5", "Global Claude Opus 5.5"],
+    ]);
+    expect(asked.map(({ path }) => path).sort()).toEqual([
+      "/foundation-models?byInferenceType=ON_DEMAND",
+      "/inference-profiles?maxResults=1000&type=SYSTEM_DEFINED",
+    ]);
+  });
+
+  test.each([
+    ["refuses", () => Response.json({ message: "not authorized" }, { status: 403 })],
+    ["fails", () => new Response(null, { status: 500 })],
+    ["answers with something else", () => new Response("<html>")],
+  ])("a server that %s it leaves the others", async (_name, answer) => {
+    answering(answer);
+    expect(await listed(entry)).toEqual([["openai.gpt-oss-120b-1:0", "gpt-oss"]]);
+  });
+});
+
+test.each([
+  ["us-east-1", "https://bedrock.us-east-1.amazonaws.com"],
+  ["cn-north-1", "https://bedrock.cn-north-1.amazonaws.com.cn"],
+  ["eusc-de-east-1", "https://bedrock.eusc-de-east-1.amazonaws.eu"],
+])("the lists of Bedrock in %s are at %s", (region, host) => {
+  const [config] = good(`providers: {bedrock: {region: ${region}, api_key: k}}`).providers;
+  const { card } = configureProvider(config!)!;
+  expect([card.modelsPath, card.further?.path]).toEqual([
+    `${host}/foundation-models?byInferenceType=ON_DEMAND`,
+    `${host}/inference-profiles?maxResults=1000&type=SYSTEM_DEFINED`,
+  ]);
+});
+
 describe.each(CLOUDS)("%s", (name, entry, path, list, id, used) => {
   const answering = (status: number) =>
     server.answer((one) =>
@@ -62,9 +128,10 @@ describe.each(CLOUDS)("%s", (name, entry, path, list, id, used) => {
     const provider = configureProvider(providerOf(name, entry))!;
     const models = await listModels(provider, { signal: AbortSignal.timeout(10_000), nowMs: Date.now() });
     expect(models.map((model) => model.id)).toEqual([id]);
-    const { path: there, headers } = asked.at(-1)!;
-    expect(there).toBe(path);
-    expect(headers.get("authorization")).toMatch(/^(?:AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE|Bearer cloud-token)/);
+    const question = asked.find((one) => one.path === path);
+    expect(question?.headers.get("authorization")).toMatch(
+      /^(?:AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE|Bearer cloud-token)/,
+    );
   });
 
   test.each([

@@ -16,10 +16,9 @@ import { shapedDialect, withCloudFaults } from "./shapes.ts";
 export function cloudProvider(config: ProviderConfig, cloud: CloudFacts, base: Provider): Provider {
   const ways = cloud.offers.map((offer) => waysOf(offer, { config, cloud, base }));
   const usual = ways.at(-1)?.[0] ?? base;
-  const listed = cloud.list === undefined ? undefined : listAddress(cloud.list, config, cloud);
   return {
     ...usual,
-    card: listed === undefined ? usual.card : { ...usual.card, modelsPath: listed },
+    card: listing(usual.card, config, cloud),
     forModel: (model, wish) => {
       const at = cloud.offers.findIndex(({ models }) => models === undefined || models.test(model));
       return chosen(ways, at, wish) ?? usual;
@@ -79,9 +78,19 @@ function minterOf(name: DialectName, base: Provider): string {
   return CARDS.find(({ dialect, portableSeals }) => dialect === name && portableSeals === true)?.name ?? base.minter;
 }
 
+/** The card with the addresses of the cloud's lists. */
+function listing(card: ProviderCard, config: ProviderConfig, cloud: CloudFacts): ProviderCard {
+  const { further } = card;
+  return {
+    ...card,
+    ...(cloud.list === undefined ? {} : { modelsPath: listAddress(cloud.list, config, cloud) }),
+    ...(further === undefined ? {} : { further: { ...further, path: listAddress(further.path, config, cloud) } }),
+  };
+}
+
 /** With an address of the operator's own, everything is there. */
-function listAddress(list: string, config: ProviderConfig, cloud: CloudFacts): string {
-  if (list.startsWith("/")) return config.baseUrl + filled(list, config);
-  const { origin, href } = new URL(filled(list, config));
-  return config.baseUrl === cloudOrigin(cloud, config) ? href : config.baseUrl + href.slice(origin.length);
+function listAddress(path: string, config: ProviderConfig, cloud: CloudFacts): string {
+  const { baseUrl } = config;
+  const isUsual = cloud.listHost !== undefined && baseUrl === cloudOrigin(cloud, config);
+  return (isUsual ? baseUrl.replace(...cloud.listHost) : baseUrl) + filled(path, config);
 }

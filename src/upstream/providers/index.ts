@@ -66,15 +66,18 @@ function cardsOf({ name, api }: CallableVendor): ProviderCard[] {
 }
 
 /** Where a server's models are listed, and how the list is read. */
-function listOf(models: ModelList): Pick<ProviderCard, "modelsPath" | "parseModels" | "details"> {
-  const { path, details } = models;
+function listOf(models: ModelList): Pick<ProviderCard, "modelsPath" | "parseModels" | "details" | "further"> {
+  const { path, details, further } = models;
   return {
     modelsPath: path,
     parseModels: (body) => readModels(body, models),
-    ...(details === undefined
-      ? {}
-      : { details: { path: details.path, parse: (body: unknown) => readModels(body, details.list) } }),
+    ...(details === undefined ? {} : { details: otherList(details) }),
+    ...(further === undefined ? {} : { further: otherList(further) }),
   };
+}
+
+function otherList({ path, list }: NonNullable<ModelList["details"]>): NonNullable<ProviderCard["details"]> {
+  return { path, parse: (body) => readModels(body, list) };
 }
 
 const { details: _details, ...WITHOUT_DETAILS } = USUAL_LIST;
