@@ -9,7 +9,6 @@ import type { Clock } from "../base/clock.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
-import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { createWebModels, type WebModelChoice } from "../gateway/inner/web-model.ts";
 import { emptyStages } from "../gateway/stages/index.ts";
 import type { RoutePattern } from "../http/edge.ts";
@@ -25,6 +24,7 @@ import { createDrain } from "./drain.ts";
 import { createEdgeService } from "./edge.ts";
 import { addFoundation, type Foundation } from "./foundation.ts";
 import { createWatch } from "./health-watch.ts";
+import { addKeyEndpoints } from "./key-endpoints.ts";
 import { createLifecycle, type Lifecycle } from "./lifecycle.ts";
 import { createMcpService } from "./mcp.ts";
 import { createMcpServers } from "./mcp-servers.ts";
@@ -156,8 +156,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     }),
   });
 
-  const ownKey = { authenticate, keys: verbs.keys, usage: verbs.usage, writer: base.writer, grants, clock };
-  add("own key", { routes: endpointRoutes(OWN_KEY, { ...ownKey, catalog: fleet.catalog }) });
+  addKeyEndpoints(base, fleet);
   add("mcp", createMcpService({ ...base, servers, web, decisions, webModels, guards: calls.guards }));
 
   return { ...base, ...models, listeningUrl, accounts, fleet, decisions, chat, web, webhookSecrets, servers };

@@ -81,6 +81,11 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   budget_exceeded: "The budget of the key or account is spent. Wait until it renews, or ask for more.",
   tier_required: "The model or feature belongs to a higher plan.",
   provider_not_found: "Use the name of a provider in the configuration.",
+  management_key_required:
+    "The endpoint manages keys and takes a management key (`sk-m-…`). Create one with `sallyport key create --manage`.",
+  management_key_not_allowed: "A management key (`sk-m-…`) manages keys only. Send an ordinary key.",
+  key_disabled: "The key was disabled. Whoever manages it can enable it again.",
+  address_not_allowed: "The key may be used from certain addresses only, and the request came from another.",
   permission_denied: "The key may not do this. An administrator can create a key that may.",
   storage_not_allowed:
     "The key was created with `--no-store`, so nothing is stored for it. Use another key, or send what is needed with each request.",

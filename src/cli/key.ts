@@ -3,11 +3,13 @@
 import { ApiError } from "../base/errors.ts";
 import { isoTime } from "../base/iso-time.ts";
 import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
+import { parseCidr } from "../net/address.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX, keyDebugStore } from "../store/access/key-debug.ts";
 import type { KeyInfo } from "../store/access/key-rows.ts";
 import { keyStore } from "../store/access/keys.ts";
 import type { Store } from "../store/engine/store.ts";
+import type { ManagementScope } from "../store/schema.ts";
 import { keyBudgetNow } from "../store/usage/spending.ts";
 import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup } from "./command.ts";
@@ -23,14 +25,17 @@ const create: Command = {
   summary: "create a key; it is shown once",
   examples: [
     "sallyport key create --account ada@example.com --name laptop",
+    "sallyport key create --account ada@example.com --name terraform --manage",
     "sallyport key create --account ada@example.com --name ci --rpm 30 --budget 5 --budget-period 30d --models 'gpt-*' --json",
   ],
   usage:
-    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--passthrough] [--no-store]",
+    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--tpm N] [--parallel N] [--address CIDR]… [--passthrough] [--no-store] [--manage | --manage-all]",
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "a name that says what the key is for" },
     { name: "rpm", value: "N", summary: "requests a minute (default: the plan's)" },
+    { name: "tpm", value: "N", summary: "tokens a minute (default: the plan's)" },
+    { name: "parallel", value: "N", summary: "requests at once (default: the plan's)" },
     { name: "expires", value: "ISO", summary: "when the key expires (default: never)" },
     { name: "budget", value: "USD", summary: "the budget in US dollars" },
     {
@@ -50,6 +55,14 @@ const create: Command = {
       multiple: true,
       summary: "MCP servers that it may use; may be repeated (default: all of the plan)",
     },
+    {
+      name: "address",
+      value: "CIDR",
+      multiple: true,
+      summary: "addresses from which it may be used, such as 10.0.0.0/8; may be repeated (default: any)",
+    },
+    { name: "manage", summary: "make a management key (sk-m-…), which manages the account's keys and asks no model" },
+    { name: "manage-all", summary: "the same for the keys of all accounts; the account must be an administrator's" },
     { name: "passthrough", summary: "allow requests to any path of a provider, below /v1/upstream/PROVIDER/" },
     {
       name: "no-store",
@@ -66,6 +79,10 @@ const create: Command = {
     const budget = budgetOf(flags);
     const limits = {
       ...{ rpm, expiresAtMs, ...budget },
+      tpm: flags.integer("tpm", 1) ?? null,
+      parallel: flags.integer("parallel", 1) ?? null,
+      addresses: addressesOf(flags),
+      management: managementOf(flags),
       models: modelsOf(flags),
       noStore: flags.has("no-store"),
       passthrough: flags.has("passthrough"),
@@ -74,7 +91,9 @@ const create: Command = {
     const made = await withStore(context, { create: false }, async (store, config) => {
       const unknown = limits.mcpServers?.find((one) => !config.mcp.servers.has(one));
       if (unknown !== undefined) throw new UsageError(`--mcp: there is no MCP server ${unknown} in the configuration`);
-      const { id, tier } = await accountOf(store, email);
+      const { id, tier, admin } = await accountOf(store, email);
+      if (limits.management === "all" && !admin)
+        throw failure(`--manage-all: the account of ${email} is not an administrator's`);
       const key = await keyStore(store).createKey({ accountId: id, name, ...limits });
       if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
       return key;
@@ -156,6 +175,19 @@ async function accountOf(store: Store, email: string): Promise<Account> {
   return account;
 }
 
+function managementOf(flags: Flags): ManagementScope | null {
+  if (flags.has("manage-all")) return "all";
+  return flags.has("manage") ? "account" : null;
+}
+
+function addressesOf(flags: Flags): readonly string[] | null {
+  const ranges = flags.all("address");
+  const wrong = ranges.find((range) => parseCidr(range) === undefined);
+  if (wrong !== undefined)
+    throw new UsageError(`--address: expected an address or a range such as 10.0.0.0/8, not ${wrong}`);
+  return ranges.length === 0 ? null : ranges;
+}
+
 function modelsOf(flags: Flags): KeyModels {
   try {
     return keyModelsOf(flags.all("models"), "--models");
@@ -209,6 +241,12 @@ function shown(row: KeyInfo) {
     no_store: row.noStore,
     debug_until: row.debugUntilMs !== null && row.debugUntilMs > nowMs() ? isoTime(row.debugUntilMs) : null,
     models: row.models,
+    tpm: row.tpm,
+    parallel: row.parallel,
+    addresses: row.addresses,
+    disabled: row.disabled,
+    management: row.management,
+    project_id: row.projectId,
     passthrough: row.passthrough,
     mcp_servers: row.mcpServers,
   };

@@ -52,6 +52,8 @@ const SECURITY: Readonly<Record<Access, readonly Json[]>> = {
   open: [],
   key: [{ apiKey: [] }],
   counted: [{ apiKey: [] }],
+  management: [{ managementKey: [] }],
+  any_key: [{ apiKey: [] }, { managementKey: [] }],
   token: [{ accessToken: [] }],
 };
 
@@ -74,6 +76,9 @@ const BEFORE_COUNTING: ReadonlySet<ErrorCode> = new Set([
   "trial_expired",
   "subscription_inactive",
   "email_not_verified",
+  "management_key_not_allowed",
+  "key_disabled",
+  "address_not_allowed",
   "service_maintenance",
 ] satisfies ErrorCode[]);
 
@@ -110,6 +115,11 @@ export function openApiDocument(parts: DocumentParts): Json {
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key, `sk-…`, made in the dashboard." },
+        managementKey: {
+          type: "http",
+          scheme: "bearer",
+          description: "A management key, `sk-m-…`, made by `sallyport key create --manage`.",
+        },
         accessToken: {
           type: "http",
           scheme: "bearer",

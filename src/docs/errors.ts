@@ -7,13 +7,22 @@ import type { Access, ApiEndpoint } from "../http/endpoint.ts";
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
+const OF_ANY_KEY = [
+  "missing_api_key",
+  "invalid_api_key",
+  "email_not_verified",
+  "key_disabled",
+  "address_not_allowed",
+] as const;
+
 const OF_ACCESS: Readonly<Record<Access, readonly ErrorCode[]>> = {
   open: [],
-  key: ["missing_api_key", "invalid_api_key", "email_not_verified"],
+  key: [...OF_ANY_KEY, "management_key_not_allowed"],
+  management: [...OF_ANY_KEY, "management_key_required"],
+  any_key: OF_ANY_KEY,
   counted: [
-    "missing_api_key",
-    "invalid_api_key",
-    "email_not_verified",
+    ...OF_ANY_KEY,
+    "management_key_not_allowed",
     "trial_expired",
     "subscription_inactive",
     "budget_exceeded",

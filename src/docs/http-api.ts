@@ -71,9 +71,14 @@ export function operationMarkdown(document: Json, operation: ApiOperation): stri
 }
 
 function credential(security: readonly Json[]): string {
-  const [first] = security;
-  if (first === undefined) return "nothing.";
-  return "apiKey" in first ? "an API key." : "an access token.";
+  if (security.length === 0) return "nothing.";
+  return `${security.map(credentialName).join(" or ")}.`;
+}
+
+/** How an entry of an operation's `security` is called. */
+function credentialName(scheme: Json): string {
+  if ("apiKey" in scheme) return "an API key";
+  return "managementKey" in scheme ? "a management key" : "an access token";
 }
 
 function parameterRow(document: Json, parameter: Json): string[] {

@@ -6,11 +6,12 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../base/errors.ts";
 
 /**
- * Who may call an endpoint: - `open`: everyone; - `key`: everyone with an API key; - `counted`: the same, if the key's plan has
- * not ended, and the call counts against the key's rate limit; - `token`: everyone who is signed in, with the access token of
+ * Who may call an endpoint: - `open`: everyone; - `key`: everyone with an ordinary API key; - `counted`: the same, if the key's
+ * plan has not ended, and the call counts against the key's rate limit; - `management`: everyone with a management key; -
+ * `any_key`: everyone with a key of either kind; - `token`: everyone who is signed in, with the access token of
  * `POST /v1/auth/token`.
  */
-export type Access = "open" | "key" | "counted" | "token";
+export type Access = "open" | "key" | "counted" | "management" | "any_key" | "token";
 
 /** The groups in which endpoints are listed. */
 export type Group =

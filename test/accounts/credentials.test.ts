@@ -5,7 +5,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { NewKey } from "../../src/store/access/key-rows.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
+import type { ManagementScope } from "../../src/store/schema.ts";
 import { CLIENT_SECRET, type FakeGithub, startFakeGithub } from "../support/identity-servers.ts";
 import { mailTo } from "../support/outbox.ts";
 import { type RouteAccess, type ServedRoute, servedRoutes } from "../support/routes.ts";
@@ -14,34 +16,49 @@ import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "./su
 let app: AccountsApp;
 let github: FakeGithub;
 let token: string;
+let manager: string;
 
 beforeAll(async () => {
   github = startFakeGithub();
   app = await startAccountsApp({ config: { auth: { oauth: { github: github.config } } } });
   await app.addAccount("walker");
   token = (await app.signIn("walker")).access_token;
+  manager = (await keyOf("manager", { management: "account" })).key;
 });
 afterAll(async () => {
   await app.stop();
   await github.stop();
 });
 
-const takesKey = ({ access }: ServedRoute) => access === "key" || access === "counted";
+const takesKey = ({ access }: ServedRoute) => access === "key" || access === "counted" || access === "any_key";
+const takesAnyKey = (route: ServedRoute) => takesKey(route) || route.access === "management";
+
+/** Creates a key for an account of its own. */
+async function keyOf(name: string, settings: Partial<NewKey> = {}) {
+  const { id: accountId } = await app.addAccount(name);
+  return keyStore(app.store).createKey({ accountId, name, ...settings });
+}
 
 /** The code of an error, in any error format. */
 // biome-ignore lint/suspicious/noExplicitAny: any answer of the program
 const codeOf = (json: any): unknown =>
   typeof json.error === "string" ? json.code : (json.error?.details?.[0]?.reason ?? json.error?.code);
 
-/** What a 401 says to each credential that does not open the route. A credential that is not named opens it. */
+/** What is said to each credential that does not open the route. A credential that is not named opens it. */
 const OF_KEYS = { nothing: "missing_api_key", nonsense: "invalid_api_key", token: "invalid_api_key" };
+const ORDINARY = { ...OF_KEYS, manager: "management_key_not_allowed" };
+const NO_TOKEN = "missing_token";
 const REFUSED: Readonly<Record<RouteAccess, Readonly<Record<string, string>>>> = {
   open: {},
-  key: OF_KEYS,
-  counted: OF_KEYS,
-  token: { nothing: "missing_token", nonsense: "invalid_token", key: "invalid_token" },
-  cookie: { nothing: "missing_token", nonsense: "missing_token", token: "missing_token", key: "missing_token" },
+  key: ORDINARY,
+  counted: ORDINARY,
+  management: { ...OF_KEYS, key: "management_key_required" },
+  any_key: OF_KEYS,
+  token: { nothing: NO_TOKEN, nonsense: "invalid_token", key: "invalid_token", manager: "invalid_token" },
+  cookie: { nothing: NO_TOKEN, nonsense: NO_TOKEN, token: NO_TOKEN, key: NO_TOKEN, manager: NO_TOKEN },
 };
+/** The refusals of a key of the wrong kind, beside those with 401. */
+const WRONG_KIND = ["management_key_not_allowed", "management_key_required"];
 
 /** With the access token they would end what the other routes need. */
 const LAST_CALLS = ["DELETE /v1/auth/me", "DELETE /v1/auth/sessions"];
@@ -53,13 +70,15 @@ test("every route opens to the credentials that it declares, and to no other", a
     const route = `${method} ${path}`;
     const url = path.replace(/:\w+|\*/g, "x");
     const answers: Record<string, unknown> = {};
-    const credentials = { nothing: undefined, nonsense: "nonsense", token, key: app.app.key };
+    const credentials = { nothing: undefined, nonsense: "nonsense", token, key: app.app.key, manager };
     for (const [name, as] of Object.entries(credentials)) {
       if (name === "token" && LAST_CALLS.includes(route)) continue;
       const headers = { "x-forwarded-for": freshAddress() };
       const answer = await app.ask(method, url, { as, headers });
       const isCounted = answer.headers.has("x-ratelimit-limit");
-      answers[name] = answer.status === 401 ? codeOf(answer.json) : isCounted ? "counted" : "open";
+      const code = answer.status === 401 || answer.status === 403 ? codeOf(answer.json) : undefined;
+      const isRefused = answer.status === 401 || WRONG_KIND.includes(String(code));
+      answers[name] = isRefused ? code : isCounted ? "counted" : "open";
     }
     const opened = access === "counted" ? "counted" : "open";
     const declared = Object.keys(answers).map((name) => [name, REFUSED[access][name] ?? opened]);
@@ -71,9 +90,12 @@ test("with require_verified_email a key of an unverified account opens nothing",
   const strict = await startAccountsApp({ config: { auth: { require_verified_email: true } } });
   try {
     const { id: accountId } = await strict.addAccount("newcomer");
-    const { key: as } = await keyStore(strict.store).createKey({ accountId, name: "k" });
+    const make = async (management: ManagementScope | null) =>
+      (await keyStore(strict.store).createKey({ accountId, name: "k", management })).key;
+    const [ordinary, managing] = [await make(null), await make("account")];
     let refused = 0;
-    for (const { method, path } of servedRoutes(strict.app).filter(takesKey)) {
+    for (const { method, path, access } of servedRoutes(strict.app).filter(takesAnyKey)) {
+      const as = access === "management" ? managing : ordinary;
       const route = `${method} ${path}`;
       const { status, json } = await strict.ask(method, path.replace(/:\w+|\*/g, "x"), { as });
       expect([route, status, codeOf(json)]).toEqual([route, 403, "email_not_verified"]);
@@ -82,6 +104,29 @@ test("with require_verified_email a key of an unverified account opens nothing",
     expect(refused).toBeGreaterThan(20);
   } finally {
     await strict.stop();
+  }
+});
+
+test("a disabled key and one that is not used from its addresses open nothing", async () => {
+  const here = ["127.0.0.1", "::1"];
+  const settings: readonly [name: string, Partial<NewKey>, refusal: string | undefined][] = [
+    ["disabled", { disabled: true }, "key_disabled"],
+    ["elsewhere", { addresses: ["192.0.2.0/24"] }, "address_not_allowed"],
+    ["here", { addresses: here }, undefined],
+  ];
+  for (const [name, setting, refusal] of settings) {
+    const ordinary = (await keyOf(name, setting)).key;
+    const managing = (await keyOf(`${name}-manager`, { ...setting, management: "account" })).key;
+    let asked = 0;
+    for (const { method, path, access } of servedRoutes(app.app).filter(takesAnyKey)) {
+      if (refusal === undefined && access !== "key") continue;
+      const as = access === "management" ? managing : ordinary;
+      const { status, json } = await app.ask(method, path.replace(/:\w+|\*/g, "x"), { as });
+      const said = status === 403 ? codeOf(json) : undefined;
+      expect([name, method, path, said]).toEqual([name, method, path, refusal]);
+      asked++;
+    }
+    expect(asked).toBeGreaterThan(5);
   }
 });
 

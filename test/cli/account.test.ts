@@ -123,6 +123,11 @@ test.each([
     2,
     "--budget: expected an amount",
   ],
+  [
+    ["key", "create", "--account", "ann@x.example", "--name", "n", "--address", "10.0.0.0/99"],
+    2,
+    "--address: expected an address",
+  ],
   [["key", "create", "--account", "ann@x.example", "--name", "n", "--budget-period", "1d"], 2, "--budget-period needs"],
   [
     ["key", "create", "--account", "ann@x.example", "--name", "n", "--budget", "1", "--budget-period", "soon"],
@@ -240,6 +245,29 @@ test("a key is made with its limits, listed without its secret, and revoked", as
 
   expect(await json(["key", "revoke", "--id", made.id])).toEqual({ id: made.id, revoked: true });
   expect(await look((store) => keyStore(store).findLiveKey(sha256Hex(made.key)))).toBeUndefined();
+});
+
+test("a key is made with limits of tokens and addresses, and management keys have a prefix of their own", async () => {
+  const { json, run, look } = commandLine();
+  await json(ANN);
+  const make = ["key", "create", "--account", "ann@x.example", "--name", "n"];
+  const limits = ["--tpm", "1000", "--parallel", "3", "--address", "10.0.0.0/8", "--address", "::1"];
+  const made = await json([...make, ...limits]);
+  const wanted = { tpm: 1000, parallel: 3, addresses: ["10.0.0.0/8", "::1"], management: null };
+  const live = async (key: string) => look((store) => keyStore(store).findLiveKey(sha256Hex(key)));
+  expect(await live(made.key)).toMatchObject(wanted);
+  const manager = await json([...make, "--manage"]);
+  expect(manager.key).toStartWith("sk-m-");
+  expect(await live(manager.key)).toMatchObject({ management: "account" });
+  const rows = (await json(["key", "list", "--account", "ann@x.example"])) as Row[];
+  expect(rows.find(({ id }) => id === made.id)).toMatchObject(wanted);
+  expect(rows.find(({ id }) => id === manager.id)).toMatchObject({ management: "account" });
+
+  const refused = await run([...make, "--manage-all"]);
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("is not an administrator's") });
+  await json(["account", "create", "--email", "root@x.example", "--username", "root", "--admin"]);
+  const all = await json(["key", "create", "--account", "root@x.example", "--name", "n", "--manage-all"]);
+  expect(await live(all.key)).toMatchObject({ management: "all" });
 });
 
 test("commands other than account create make no database", async () => {

@@ -5,6 +5,7 @@ import type { PasswordHasher } from "../../src/accounts/passwords/hash-queue.ts"
 import { ENDPOINTS } from "../../src/app/endpoints.ts";
 import type { ApiEndpoint } from "../../src/http/endpoint.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { openStore } from "../../src/store/engine/open.ts";
 import { nativeAnswers, startFake } from "../decisions/support.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -100,7 +101,7 @@ export async function startDocumentedGateway(): Promise<DocumentedGateway> {
   site.lists("searxng", [{ url: `${site.url}/`, title: "Example Domain", text: "For examples." }]);
   await addAccount(app);
   const here = <T>(example: T): T => JSON.parse(JSON.stringify(example).replaceAll(EXAMPLE_SITE, site.url)) as T;
-  const ask = asker(app);
+  const ask = asker(app, await addManager(app));
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as Json;
   return {
     ...{ app, document, ask, here },
@@ -121,6 +122,14 @@ async function addAccount({ dataDir }: TestApp): Promise<void> {
   });
   store.close();
   if ("refused" in made) throw new Error("no account");
+}
+
+/** A management key for the account of the gateway's own key. */
+async function addManager({ dataDir, accountId }: TestApp): Promise<string> {
+  const store = openStore({ dataDir });
+  const { key } = await keyStore(store).createKey({ accountId, name: "manager", management: "account" });
+  store.close();
+  return key;
 }
 
 function upload(): FormData {
@@ -168,9 +177,13 @@ function addressOf({ address, path, parameters = [] }: ApiEndpoint): string {
   );
 }
 
-function asker(app: TestApp): Ask {
+function asker(app: TestApp, manager: string): Ask {
+  const credentialFor = async (access: ApiEndpoint["access"]) => {
+    if (access === "token") return signIn(app);
+    return access === "management" ? manager : app.key;
+  };
   return async (endpoint, { path = addressOf(endpoint), query = "", body, headers = {} } = {}) => {
-    const as = endpoint.access === "token" ? await signIn(app) : app.key;
+    const as = await credentialFor(endpoint.access);
     const isForm = body instanceof FormData;
     const response = await fetch(app.url + path + query, {
       method: endpoint.method,

@@ -35,12 +35,16 @@ function asSection(html: string): string {
     );
 }
 
+/** The labels of the field for a credential, by security scheme. */
+const CREDENTIALS: Readonly<Record<string, string>> = { apiKey: "API key", managementKey: "Management key" };
+
 /** Hidden until the script has loaded. Uploads are not supported. */
 function form({ method, path, is }: ApiOperation): string {
   const body = is["requestBody"] as { content: Record<string, Json> } | undefined;
   if (body !== undefined && body.content["application/json"] === undefined) return "";
   const security = is["security"] as Json[];
-  const credential = security[0] === undefined ? "" : "apiKey" in security[0] ? "API key" : "Access token";
+  const [scheme] = security;
+  const credential = scheme === undefined ? "" : (CREDENTIALS[Object.keys(scheme)[0] ?? ""] ?? "Access token");
   const parameters = (is["parameters"] as Json[] | undefined) ?? [];
   const fields = [
     ...(credential === "" ? [] : [field({ label: credential, name: "key", type: "password" })]),

@@ -10,6 +10,7 @@ import type { RateLimiter, Verdict } from "../../shared-state/rate-windows.ts";
 import type { LimitReached, RequestSlots, ScopedLimit, Slot } from "../../shared-state/request-slots.ts";
 import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
+import { type KeyKind, requireUsable } from "./key-rules.ts";
 import { tooManyAtOnce } from "./limits.ts";
 
 export interface AdmitDeps {
@@ -32,16 +33,20 @@ export interface AdmitDeps {
  */
 export type Admit = (request: Request, exchange: Exchange, options?: { free?: boolean }) => AtOnce<Caller>;
 
-/** The same as `authenticate`, but refuses keys of accounts with an unverified address while `mustVerify` returns true. */
+/**
+ * The same as `authenticate`, but refuses other keys than those of `kind`, and keys of accounts with an unverified address while
+ * `mustVerify` returns true.
+ */
 export function verifiedCallers<C extends Caller>(
   authenticate: (request: Request) => AtOnce<C>,
-  mustVerify: () => boolean,
+  { kind, mustVerify }: { kind: KeyKind; mustVerify: () => boolean },
 ): (request: Request) => AtOnce<C> {
-  const verified = (caller: C): C => {
-    if (mustVerify()) requireVerified(caller);
-    return caller;
-  };
-  return (request) => whenThere(authenticate(request), verified);
+  return (request) =>
+    whenThere(authenticate(request), (caller) => {
+      requireUsable(caller, request, kind);
+      if (mustVerify()) requireVerified(caller);
+      return caller;
+    });
 }
 
 function requireVerified({ account }: Pick<Caller, "account">): void {
@@ -97,6 +102,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
     whenThere(deps.authenticate(request), (caller) => {
       // Refused requests are copied too, as they help to find a mistake.
       if (caller.debugUntilMs !== null) deps.debug?.(request, exchange, caller);
+      requireUsable(caller, request, "ordinary");
       return letIn(caller, exchange, free);
     });
 }

@@ -19,6 +19,7 @@ import { createBudgets, createSpenders } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 import { takesXApiKey } from "./endpoints.ts";
 import type { DebugRequest } from "./key-debugging.ts";
+import type { KeyKind } from "./key-rules.ts";
 import { limited } from "./limits.ts";
 
 export interface CallersDeps {
@@ -83,21 +84,12 @@ export function createCallers({
     clock,
     takesXApiKey,
   });
-  const callerOf = async (keyId: string) => withBudgets(await keys.findLiveKeyById(keyId));
-  /** The caller of a request; without a key only if the operator lets such requests in. */
-  const identified = (request: Request): AtOnce<Caller> => {
-    try {
-      return authenticator.authenticate(request);
-    } catch (error) {
-      const isKeyless = error instanceof ApiError && error.apiCode === "missing_api_key";
-      const found = isKeyless ? deps.anonymous(request, callerOf) : undefined;
-      if (found === undefined) throw error;
-      return found.then((caller) => {
-        if (caller === undefined) throw error;
-        return caller;
-      });
-    }
+  const callerOf = async (keyId: string) => {
+    const key = await keys.findLiveKeyById(keyId);
+    return key?.disabled ? undefined : withBudgets(key);
   };
+  const identified = identifier(authenticator, (request) => deps.anonymous(request, callerOf));
+  const opened = (kind: KeyKind) => verifiedCallers(identified, { kind, mustVerify: deps.requireVerifiedEmail });
   const changed = () => authenticator.invalidate();
   /** The callers of requests that the dashboard makes for a session. */
   const vouched = new WeakMap<Request, Caller>();
@@ -107,10 +99,14 @@ export function createCallers({
     /** Called after a configuration change, as the plans' limits may be different. */
     reconfigure: changed,
     /** The caller of an endpoint that costs nothing. Other endpoints use `admit`. */
-    authenticate: verifiedCallers(identified, deps.requireVerifiedEmail),
+    authenticate: opened("ordinary"),
+    /** The caller of an endpoint that takes a management key: its `management` says what it may manage. */
+    authenticateManager: opened("management"),
+    /** The caller of an endpoint that takes ordinary keys and management keys. */
+    authenticateAny: opened("any"),
     budgets,
     budgetsOf,
-    /** The holder of a key, for work that continues after its request; undefined once the key is revoked or expired. */
+    /** The holder of a key, for work that continues after its request; undefined once the key is revoked, expired or disabled. */
     callerOf,
     /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
@@ -128,5 +124,25 @@ export function createCallers({
       rejected: deps.rejected,
       ...(deps.debug === undefined ? {} : { debug: deps.debug }),
     }),
+  };
+}
+
+/** Finds the caller of a request; without a key only if the operator lets such requests in. */
+function identifier(
+  { authenticate }: Pick<ReturnType<typeof createKeyAuthenticator<Caller>>, "authenticate">,
+  anonymous: (request: Request) => Promise<Caller | undefined> | undefined,
+) {
+  return (request: Request): AtOnce<Caller> => {
+    try {
+      return authenticate(request);
+    } catch (error) {
+      const isKeyless = error instanceof ApiError && error.apiCode === "missing_api_key";
+      const found = isKeyless ? anonymous(request) : undefined;
+      if (found === undefined) throw error;
+      return found.then((caller) => {
+        if (caller === undefined) throw error;
+        return caller;
+      });
+    }
   };
 }

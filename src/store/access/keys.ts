@@ -6,7 +6,7 @@ import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
-import { accounts, apiKeys } from "../schema.ts";
+import { accounts, apiKeys, type ManagementScope } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
 import { INFO_COLUMNS, type KeyChange, type KeyInfo, LIVE_COLUMNS, type LiveKey, type NewKey } from "./key-rows.ts";
@@ -15,6 +15,7 @@ import { INFO_COLUMNS, type KeyChange, type KeyInfo, LIVE_COLUMNS, type LiveKey,
 export type KeyStore = ReturnType<typeof keyStore>;
 
 const KEY_PREFIX = "sk-";
+const MANAGEMENT_KEY_PREFIX = "sk-m-";
 /** The prefix of internal keys, which can never be used to authenticate. */
 export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
@@ -91,7 +92,7 @@ function keyMaking({ db, clock }: Store) {
     /** Creates a key and returns its secret, which cannot be recovered. Throws when the account does not exist. */
     async createKey(input: NewKey): Promise<{ id: string; key: string }> {
       requireStorable({ name: input.name });
-      const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
+      const key = newSecret(input.management ?? null);
       const id = uuid();
       const nowMs = clock.now();
       await db
@@ -153,6 +154,15 @@ function keyMaking({ db, clock }: Store) {
 
 function keyListing({ db }: Store) {
   return {
+    /** A key of an account, also a revoked one. */
+    async findKey(id: string, accountId: string): Promise<KeyInfo | undefined> {
+      return db
+        .select(INFO_COLUMNS)
+        .from(apiKeys)
+        .where(and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId)))
+        .get();
+    },
+
     /** The number of unrevoked keys of each of these accounts; accounts without keys are left out. */
     async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
@@ -213,12 +223,12 @@ function keyChanging({ db, clock, ...store }: Store) {
       id: string,
       { accountId, graceMs }: { readonly accountId: string; readonly graceMs: number },
     ): Promise<{ id: string; key: string } | undefined> {
-      const key = KEY_PREFIX + randomText(KEY_RANDOM_CHARS);
       const newId = uuid();
       return store.transaction(function* (): Work<{ id: string; key: string } | undefined> {
         const nowMs = clock.now();
         const old = yield* step(() => db.select().from(apiKeys).where(liveOf(id, accountId)).get());
         if (old === undefined || (old.expiresAtMs !== null && old.expiresAtMs <= nowMs)) return undefined;
+        const key = newSecret(old.management);
         const made = { ...old, ...secretOf(key), id: newId, createdAtMs: nowMs, lastUsedAtMs: null };
         yield* step(() => db.insert(apiKeys).values(made).run());
         const endMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + graceMs);
@@ -229,9 +239,14 @@ function keyChanging({ db, clock, ...store }: Store) {
   };
 }
 
+function newSecret(management: ManagementScope | null): string {
+  return (management === null ? KEY_PREFIX : MANAGEMENT_KEY_PREFIX) + randomText(KEY_RANDOM_CHARS);
+}
+
 /** The stored columns of a key's secret. */
 function secretOf(key: string) {
-  return { hash: sha256Hex(key), prefix: key.slice(0, KEY_PREFIX.length + 4), lastFour: key.slice(-4) };
+  const kind = key.startsWith(MANAGEMENT_KEY_PREFIX) ? MANAGEMENT_KEY_PREFIX : KEY_PREFIX;
+  return { hash: sha256Hex(key), prefix: key.slice(0, kind.length + 4), lastFour: key.slice(-4) };
 }
 
 function keyEnding({ db, clock }: Store) {

@@ -3,7 +3,6 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
-import { accessContract } from "./access.ts";
 import { accountsContract } from "./accounts.ts";
 import { cachedAnswersContract } from "./cached-answers.ts";
 import { codesContract } from "./codes.ts";
@@ -11,6 +10,8 @@ import { ENGINES, type Opened } from "./engines.ts";
 import { frontierContract } from "./frontier.ts";
 import { jobsContract } from "./jobs.ts";
 import { keyDebugContract } from "./key-debug.ts";
+import { keyContract } from "./keys.ts";
+import { sessionContract } from "./sessions.ts";
 import { smallContract } from "./small.ts";
 import { usageContract } from "./usage.ts";
 import { workContract } from "./work.ts";
@@ -18,7 +19,8 @@ import { type Cases, type Contract, worldOf } from "./world.ts";
 
 const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...accountsContract,
-  ...accessContract,
+  ...keyContract,
+  ...sessionContract,
   ...codesContract,
   ...usageContract,
   ...workContract,

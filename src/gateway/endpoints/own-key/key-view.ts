@@ -110,7 +110,7 @@ const RESETS: Readonly<Record<number, string>> = {
 export function openRouterKey(
   { name, budget, spent, rpm, tier, expires_at }: OwnKeyView,
   spending: KeySpending,
-  periodMs: number | null,
+  { periodMs, isManagement }: { readonly periodMs: number | null; readonly isManagement: boolean },
 ) {
   return {
     data: {
@@ -125,7 +125,7 @@ export function openRouterKey(
       limit_reset: budget === null || periodMs === null ? null : (RESETS[periodMs] ?? null),
       include_byok_in_limit: false,
       is_free_tier: tier === "free",
-      ...{ is_management_key: false, is_provisioning_key: false },
+      ...{ is_management_key: isManagement, is_provisioning_key: isManagement },
       ...{ creator_user_id: null, organization_id: null, workspace_id: null },
       allowed_data_regions: [],
       free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },

@@ -18,9 +18,11 @@ import { keySpending, openRouterCredits, openRouterKey, ownKeyView } from "./key
 
 /** What the endpoints need. */
 export interface OwnKeyDeps {
-  /** Identifies the caller. Throws 401. */
+  /** Identifies the caller by an ordinary key. Throws 401. */
   authenticate(request: Request): AtOnce<Caller>;
-  keys: Pick<KeyStore, "listKeys">;
+  /** Identifies the caller by a key of any kind. Throws 401. */
+  authenticateAny(request: Request): AtOnce<Caller>;
+  keys: Pick<KeyStore, "findKey">;
   usage: Pick<UsageStore, "spendingByDay" | "findAnswer">;
   /** The usage that is not yet written. */
   writer: Pick<UsageWriter, "pendingCostMicros" | "readBetweenWrites" | "flush">;
@@ -30,11 +32,12 @@ export interface OwnKeyDeps {
 }
 
 const keyed = endpointsBehind("key", (deps: OwnKeyDeps, request) => deps.authenticate(request));
+const anyKeyed = endpointsBehind("any_key", (deps: OwnKeyDeps, request) => deps.authenticateAny(request));
 
 /** What is known of the caller's key. */
 async function look({ keys, usage, writer, grants, clock }: OwnKeyDeps, caller: Caller) {
   const { accountId, keyId } = caller;
-  const row = (await keys.listKeys(accountId)).find(({ id }) => id === keyId);
+  const row = await keys.findKey(keyId, accountId);
   // The key was deleted after it was looked up.
   if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid. It may have been revoked.");
   const spending = await writer.readBetweenWrites(async () => {
@@ -69,17 +72,17 @@ async function findGeneration({ usage, writer }: OwnKeyDeps, { accountId }: Call
 }
 
 const inOpenRoutersFormat = (path: string, describe: ServedEndpoint<OwnKeyDeps>["describe"]) =>
-  keyed("GET", path, {
+  anyKeyed("GET", path, {
     describe,
     handle: async (deps, { caller }) => {
       const { view, spending, periodMs } = await look(deps, caller);
-      return Response.json(openRouterKey(view, spending, periodMs));
+      return Response.json(openRouterKey(view, spending, { periodMs, isManagement: caller.management !== null }));
     },
   });
 
 /** The endpoints that describe the caller's own key. */
 export const OWN_KEY: readonly ServedEndpoint<OwnKeyDeps>[] = [
-  keyed("GET", "/v1/key", {
+  anyKeyed("GET", "/v1/key", {
     describe: gatewayText("getOwnKey"),
     handle: async (deps, { caller }) => Response.json((await look(deps, caller)).view),
   }),
@@ -94,7 +97,7 @@ export const OWN_KEY: readonly ServedEndpoint<OwnKeyDeps>[] = [
       );
     },
   }),
-  keyed("GET", "/api/v1/credits", {
+  anyKeyed("GET", "/api/v1/credits", {
     describe: gatewayText("getOpenRouterCredits"),
     handle: async (deps, { caller }) => {
       const { view, spending } = await look(deps, caller);
