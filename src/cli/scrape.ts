@@ -48,7 +48,7 @@ export const scrapeCommand: Command = {
           timeout_ms: flags.integer("timeout-ms", 1000, 300_000),
         },
         tools,
-        { signal, accountId: "", explain: flags.has("explain") },
+        { signal, accountId: "", keyId: "", requestId: "", explain: flags.has("explain") },
       ),
     ).finally(line.clear);
     const data = answer["data"] as Record<string, unknown>;

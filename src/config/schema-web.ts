@@ -62,6 +62,16 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
     max_age: duration("Maximum age of such a page. 0ms: no page is stored.", "0ms", 0),
     size: size("Memory limit for all stored pages together.", "64MiB", { least: 0, most: 1024 ** 4 }),
   }),
+  extractor: choice(
+    "How the main content of a page is chosen for /v1/scrape and /v2/scrape. rules: by the built-in rules. model: where these are unsure, the chat model of the key model labels the blocks of the page, and the caller's key pays for it. Crawls, other jobs and the command line always use the rules.",
+    "rules",
+    ["rules", "model"],
+  ),
+  extractor_below: number(
+    "With the extractor model: pages whose predicted extraction quality is lower than this are labelled.",
+    0.8,
+    { minimum: 0, maximum: 1 },
+  ),
   model: text(
     "Chat model of extract and llmstxt. none: they use no model. Empty: the cheapest listed one with known prices and a context of 32k at least that the caller may use; never the demo.",
   ),

@@ -7,6 +7,15 @@ import { PoolFull, TaskTimeout } from "../workers/pool.ts";
 import type { Acted, Browsing } from "./browser/browsing.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge, refusalText, refusesPage } from "./challenge.ts";
+import {
+  type BlockLabeller,
+  convertAnswer,
+  convertHtml,
+  convertOptions,
+  extractOptions,
+  labelledAnswer,
+  sourceOf,
+} from "./conversion.ts";
 import type { Converter } from "./convert/convert.ts";
 import { type DocumentKind, documentKindOf } from "./convert/document-kind.ts";
 import type { Extracted, PagePicks } from "./convert/extract.ts";
@@ -50,6 +59,8 @@ export interface LoadRequest {
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
   /** Whether nobody waits for the page. Pages for which someone waits are converted first. */
   readonly later?: boolean;
+  /** Who labels the blocks of a page whose main content is doubtful. */
+  readonly labeller?: BlockLabeller | undefined;
   /** Which links of the page to select, for crawls, by its final address. It is asked when the page is converted. */
   readonly pickAt?: ((url: string) => LinkPick) | undefined;
 }
@@ -95,12 +106,6 @@ const REFRESHES_MAX = 3;
 /** The text of a page, if it was requested. */
 const textOf = ({ markdown, html }: Extracted) => markdown ?? html?.replace(/<[^<>]*>/g, "");
 const CUT = "The server's answer ended too early: the end of the page may be missing.";
-/** Time limit of one conversion. The slowest real pages take a second. */
-const CONVERT_TIMEOUT_MS = 20_000;
-/** The same for a page whose links are selected too. Their cost is bounded, so only a busy machine can need more time. */
-const PICKING_TIMEOUT_MS = 40_000;
-/** Time limit of a conversion with the caller's own selectors, whose cost is unknown. */
-const PICKED_TIMEOUT_MS = 8000;
 /** A page is not rendered if less time than this is left. */
 const RENDER_TIME_MIN_MS = 500;
 
@@ -160,7 +165,7 @@ async function load(at: Load): Promise<LoadedPage> {
     if (at.request.screenshot !== "none" || at.request.browsing?.mustShow === true)
       return orAsSent(at, answer, await renderPage(at, answer));
     if (settings.render === "always") return orAsSent(at, answer, await renderUnlessLost(at, answer));
-    const page = await convert(at, answer);
+    const page = await convertAnswer(at, answer);
     if (page.refreshUrl !== undefined && hop < REFRESHES_MAX) {
       url = page.refreshUrl;
       continue;
@@ -170,7 +175,7 @@ async function load(at: Load): Promise<LoadedPage> {
     if (shown !== undefined) return shown;
     if (page.refreshUrl !== undefined && textOf(page)?.trim() === "")
       throw new PageError("upstream", "The page refreshes to other pages without end.", { status: answer.status });
-    return finish(answer, page);
+    return finish(answer, await labelledAnswer(at, answer, page));
   }
 }
 
@@ -227,7 +232,7 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
   const task = {
     kind: "document" as const,
     document: kind,
-    ...source(answer),
+    ...sourceOf(answer),
     options: extractOptions(at, answer.url),
     pick: at.request.pickAt?.(answer.url),
   };
@@ -240,13 +245,6 @@ function nameOf({ headers }: Fetched, kind: DocumentKind | undefined): string {
   if (kind === "pdf") return "a PDF";
   if (type === "" || /html/i.test(type)) return kind === undefined ? "binary data" : "plain text";
   return type;
-}
-
-/** Converts the response. `url` is the page's final address. */
-async function convert(at: Load, answer: Fetched, url = answer.url): Promise<Extracted> {
-  const options = { ...extractOptions(at, answer.url), refresh: answer.headers.get("refresh") };
-  const pick = at.request.pickAt?.(url);
-  return at.deps.converter.convert({ kind: "html", ...source(answer), options, pick }, convertOptions(at));
 }
 
 async function renderPage(at: Load, answer: Fetched): Promise<LoadedPage> {
@@ -294,11 +292,12 @@ async function renderUnlessLost(at: Load, answer: Fetched): Promise<LoadedPage |
  * Returns the rendered page. If scripts have removed its text or left it for an empty address, the text that was sent is used.
  */
 async function orAsSent(at: Load, answer: Fetched, shown: LoadedPage | undefined): Promise<LoadedPage> {
-  if (shown === undefined) return finish(answer, await convert(at, answer));
+  if (shown === undefined) return finish(answer, await labelledAnswer(at, answer, await convertAnswer(at, answer)));
   const text = textOf(shown);
   if (text === undefined || text.trim() !== "") return shown;
   const { url, status, rendered, screenshot, acted } = shown;
-  const page = { ...(await convert(at, answer, url)), url, status, rendered };
+  const sent = await labelledAnswer(at, answer, await convertAnswer(at, answer, url), url);
+  const page = { ...sent, url, status, rendered };
   return { ...page, ...(screenshot === undefined ? {} : { screenshot }), ...(acted === undefined ? {} : { acted }) };
 }
 
@@ -332,14 +331,8 @@ async function renderBetter(at: Load, answer: Fetched, plain: Extracted): Promis
 }
 
 async function finishRendered(at: Load, rendered: Rendered, status: number): Promise<LoadedPage> {
-  const task = {
-    kind: "html" as const,
-    bytes: encode(rendered.html),
-    contentType: "text/html; charset=utf-8",
-    options: extractOptions(at, rendered.url),
-    pick: at.request.pickAt?.(rendered.url),
-  };
-  const page = await at.deps.converter.convert(task, convertOptions(at));
+  const source = { bytes: encode(rendered.html), contentType: "text/html; charset=utf-8" };
+  const page = await convertHtml(at, source, rendered.url);
   return {
     ...page,
     url: rendered.url,
@@ -355,29 +348,6 @@ function finish(answer: Fetched, page: Extracted): LoadedPage {
   const contentType = answer.headers.get("content-type") ?? undefined;
   const omissions = answer.isCut === true ? { omissions: [...(page.omissions ?? []), CUT] } : {};
   return { ...page, ...omissions, url: answer.url, status: answer.status, rendered: false, contentType };
-}
-
-function source(answer: Fetched): { bytes: Uint8Array; contentType: string | null } {
-  return { bytes: answer.body, contentType: answer.headers.get("content-type") };
-}
-
-function extractOptions({ request }: Load, url: string) {
-  const { markdown, html, links, navigation = false, onlyMainContent, structured = false, explain = false } = request;
-  const { picks } = request;
-  return { url, markdown, html, links, navigation, onlyMainContent, structured, trace: explain, picks };
-}
-
-function convertOptions(at: Load) {
-  const { picks, pickAt } = at.request;
-  const selectors = picks === undefined ? 0 : picks.include.length + picks.exclude.length + picks.attributes.length;
-  const usual = pickAt === undefined ? CONVERT_TIMEOUT_MS : PICKING_TIMEOUT_MS;
-  const most = selectors === 0 ? usual : PICKED_TIMEOUT_MS;
-  return {
-    timeoutMs: Math.min(most, at.leftMs()),
-    signal: at.signal,
-    later: at.request.later,
-    account: at.request.accountId,
-  };
 }
 
 function asPageError(error: unknown): unknown {

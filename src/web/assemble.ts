@@ -1,12 +1,14 @@
 // Connects the web part of a running gateway: tools, search, jobs and endpoints.
 
 import type { Clock } from "../base/clock.ts";
+import { lazily } from "../base/lazily.ts";
 import type { Config } from "../config/schema.ts";
-import type { FindWebModel } from "../gateway/inner/web-model.ts";
+import type { FindWebModel, WebPayer } from "../gateway/inner/web-model.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import { type JobKind, lazyKind } from "../jobs/kind.ts";
 import { createJobRunner } from "../jobs/runner.ts";
 import { hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
+import type { BlockLabeller } from "../pages/conversion.ts";
 import { createLateSearch } from "../search/late.ts";
 import type { AnswerStore } from "../store/work/answers.ts";
 import type { FrontierStore } from "../store/work/frontier.ts";
@@ -61,7 +63,7 @@ export type WebFigures = Readonly<
 
 /** Creates the web part. `start` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
-  const tools = createWebTools(deps);
+  const tools = { ...createWebTools(deps), labellerFor: labellersOf(deps) };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
   const settings = () => deps.config().web;
   const userAgent = () => settings().userAgent;
@@ -133,6 +135,18 @@ export function createWeb(deps: WebDeps) {
       extract.close();
       await tools.close();
     },
+  };
+}
+
+/** Creates labellers of doubtful pages if the operator wants them. */
+function labellersOf({ config, findModel }: Pick<WebDeps, "config" | "findModel">) {
+  const create = lazily(() => {
+    const { createLabeller }: typeof import("./label-blocks.ts") = require("./label-blocks.ts");
+    return createLabeller;
+  });
+  return (payer: WebPayer): BlockLabeller | undefined => {
+    const { extractor, extractorBelow: below } = config().web;
+    return extractor === "model" ? create()(payer, { findModel, below }) : undefined;
   };
 }
 

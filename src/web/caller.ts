@@ -17,5 +17,8 @@ export interface WebCaller {
 /** A client that waits for a page. */
 export type PageCaller = Pick<WebCaller, "accountId" | "signal" | "explain">;
 
+/** A client that waits for a page, and whose key pays if a model labels the page's blocks. */
+export type PayingPageCaller = PageCaller & Pick<WebCaller, "keyId" | "requestId">;
+
 /** A client that may start a job. */
 export type JobCaller = Omit<WebCaller, "explain">;

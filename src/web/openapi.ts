@@ -64,6 +64,12 @@ const PAGE = Type.Object(
         language: Type.String(),
         sourceURL: Type.String({ description: "The address after redirects." }),
         statusCode: Type.Integer({ description: "The status with which the site answered." }),
+        extractor: Type.Optional(
+          Type.Literal("model", {
+            description:
+              "Present if a model labelled the parts of the page (web.extractor). Then there is no extraction_quality.",
+          }),
+        ),
         extraction_quality: Type.Optional(
           Type.Number({
             minimum: 0,

@@ -29,8 +29,9 @@ export function pageView(page: LoadedPage, formats: readonly Format[]): Record<s
 }
 
 /** What the conversion says of its own result, as members of the metadata. */
-export function findings({ quality, omissions }: LoadedPage) {
+export function findings({ quality, isLabelled, omissions }: LoadedPage) {
   return {
+    ...(isLabelled === true ? { extractor: "model" } : {}),
     ...(quality === undefined ? {} : { extraction_quality: Number(quality.toFixed(2)) }),
     ...(omissions === undefined ? {} : { omissions }),
   };

@@ -14,6 +14,7 @@ import { dropCopies } from "./copies.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
+import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { prune } from "./prune.ts";
 import { setAside } from "./set-aside.ts";
@@ -75,26 +76,45 @@ const INNER_HEADING_MIN = 0.15;
 /** When a list is completed, items with a lower verdict are left out. */
 const CLEARLY_NOT = 0.08;
 
-/** Reduces the body to its main content, in place. Returns the F1 that is predicted for it; undefined if there is no text. */
+/** How the main content of a page is chosen. */
+export interface MainContentOptions {
+  readonly url: string;
+  readonly weights: Weights;
+  readonly trace: Trace;
+  readonly omissions?: Omissions | undefined;
+  /** Whether a doubtful choice is told with the page's blocks. */
+  readonly doubt?: Doubt | undefined;
+  /** The numbers of the blocks that were labelled as main content. If present, they replace the verdicts of the trees. */
+  readonly labelled?: readonly number[] | undefined;
+}
+
+/** The outcome of a choice. */
+export interface MainContent {
+  /** The F1 that is predicted for the choice; absent if the page has no text, or if its blocks were labelled. */
+  readonly quality?: number;
+  /** The blocks of the page in numbered lines, if the choice is doubtful and this was asked for. */
+  readonly lines?: readonly string[];
+}
+
+/** Reduces the body to its main content, in place. */
 export function keepMainContent(
   document: PageDocument,
-  {
-    url,
-    weights,
-    trace,
-    omissions,
-  }: { url: string; weights: Weights; trace: Trace; omissions?: Omissions | undefined },
-): number | undefined {
+  { url, weights, trace, omissions, doubt, labelled }: MainContentOptions,
+): MainContent {
   const rest: PageText[] = [];
   const blocks = cutBlocks(document.body, rest);
-  if (blocks.length === 0) return undefined;
-  const verdicts = judgeBlocks(document, blocks, { url, weights });
+  if (blocks.length === 0) return {};
+  const verdicts =
+    labelled === undefined ? judgeBlocks(document, blocks, { url, weights }) : labelVerdicts(blocks, labelled);
   const kept = chooseMain(document, blocks, verdicts, { trace });
+  const quality = labelled === undefined ? predictQuality(blocks, verdicts, kept) : undefined;
+  const lines =
+    doubt !== undefined && quality !== undefined && quality < doubt.below ? describeBlocks(blocks) : undefined;
   // Nothing is known about text beyond the limit, and most of a page that long is content.
   const unjudged = rest.filter(({ parentNode }) => parentNode !== null && !isInFrame({ element: parentNode }));
   if (unjudged.length > 0) omissions?.add("unjudged");
   prune({ document, blocks, kept, unjudged }, trace);
-  return predictQuality(blocks, verdicts, kept);
+  return { ...(quality === undefined ? {} : { quality }), ...(lines === undefined ? {} : { lines }) };
 }
 
 /** Options of the choice. */

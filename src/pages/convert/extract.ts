@@ -3,6 +3,7 @@
 
 import { fillFromState } from "../content/embedded.ts";
 import { removeInvisible } from "../content/invisible.ts";
+import type { Doubt } from "../content/labels.ts";
 import { keepMainContent } from "../content/main-content.ts";
 import {
   type AttributeValues,
@@ -44,6 +45,10 @@ export interface ExtractOptions {
   readonly trace?: boolean;
   /** The caller's own choice of parts. */
   readonly picks?: PagePicks | undefined;
+  /** Whether a doubtful choice of main content is told with the page's blocks, so that they can be labelled. */
+  readonly doubt?: Doubt | undefined;
+  /** The numbers of the blocks that were labelled as main content. */
+  readonly labelled?: readonly number[] | undefined;
 }
 
 /** A caller's own choice of parts of a page. */
@@ -74,6 +79,10 @@ export interface Extracted {
   readonly navigation?: readonly NavigationLink[];
   /** How good the choice of main content is: its predicted F1, from 0 to 1. Present if the program made the choice. */
   readonly quality?: number;
+  /** The page's blocks in numbered lines, if the choice is doubtful and this was asked for. */
+  readonly lines?: readonly string[];
+  /** Whether the blocks of the main content were labelled by someone else than the program. */
+  readonly isLabelled?: boolean;
   /** What the limits of the conversion left out, in sentences. */
   readonly omissions?: readonly string[];
   readonly metadata: Metadata;
@@ -117,16 +126,17 @@ export function extractPage(html: string, options: ExtractOptions): Extracted {
   const isChosen = options.picks !== undefined && pick(document, options.picks);
   const links = !options.links || wantsAll ? allLinks : linksOf(document, options, omissions);
   tidy(document, options.url, trace, { keepsDataImages: options.picks?.keepsDataImages, omissions });
-  const quality =
+  const { doubt, labelled } = options;
+  const main =
     options.onlyMainContent && !isChosen
-      ? keepMainContent(document, { url: options.url, weights: loadWeights(), trace, omissions })
-      : undefined;
+      ? keepMainContent(document, { url: options.url, weights: loadWeights(), trace, omissions, doubt, labelled })
+      : {};
   const cleaned = options.html ? serialize(document.body) : undefined;
   const markdown = options.markdown ? markdownOf(document, omissions) : undefined;
   const left = omissions.sentences();
   return {
     ...(markdown === undefined ? {} : { markdown }),
-    ...(quality === undefined ? {} : { quality }),
+    ...main,
     ...(left.length === 0 ? {} : { omissions: left }),
     ...(cleaned === undefined ? {} : { html: cleaned }),
     ...(options.links ? { links } : {}),

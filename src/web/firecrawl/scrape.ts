@@ -44,9 +44,13 @@ export async function documentFor(
   const { options } = read;
   const ask: CacheAsk = { accountId, url, ...read };
   const known = deps.cache.find(ask);
-  const page: LoadedPage = known?.page ?? (await loadSingle(loadingOf(url, read, { signal, accountId }), deps.pages));
-  if (known === undefined) deps.cache.keep(ask, page);
   const payer = { keyId, requestId, endpoint: ENDPOINT };
+  const load = (): Promise<LoadedPage> => {
+    const labeller = deps.pages.labellerFor?.(payer);
+    return loadSingle({ ...loadingOf(url, read, { signal, accountId }), labeller }, deps.pages);
+  };
+  const page = known?.page ?? (await load());
+  if (known === undefined) deps.cache.keep(ask, page);
   const reading = needsReading(options.formats)
     ? await readPage(page, options.formats, { payer, accountId, signal }, deps.reading)
     : undefined;
