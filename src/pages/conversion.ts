@@ -4,9 +4,9 @@
 import type { Fetched } from "../net/fetch.ts";
 import type { RunOptions } from "../workers/pool.ts";
 import type { Converter } from "./convert/convert.ts";
-import type { Extracted, ExtractOptions } from "./convert/extract.ts";
+import type { Extracted, ExtractOptions, PagePicks } from "./convert/extract.ts";
+import type { LinkPick } from "./convert/site-links.ts";
 import type { PageTask } from "./convert/task.ts";
-import type { LoadRequest } from "./load.ts";
 
 /** A page whose blocks are to be labelled. */
 export interface DoubtfulPage {
@@ -27,10 +27,34 @@ export interface BlockLabeller {
   label(page: DoubtfulPage, signal: AbortSignal): Promise<Labels>;
 }
 
+/** What to return of a page, and how it is converted. */
+export interface ConversionWish {
+  /** The account for which the page is loaded. */
+  readonly accountId: string;
+  readonly markdown: boolean;
+  readonly html: boolean;
+  readonly links: boolean;
+  /** Whether to return the text and position of each link of the page. */
+  readonly navigation?: boolean;
+  readonly onlyMainContent: boolean;
+  /** Whether to read the page's structured data. */
+  readonly structured?: boolean | undefined;
+  /** Whether to record why each part was kept or removed. */
+  readonly explain?: boolean | undefined;
+  /** The caller's own choice of parts. */
+  readonly picks?: PagePicks | undefined;
+  /** Whether nobody waits for the page. Pages for which someone waits are converted first. */
+  readonly later?: boolean;
+  /** Who labels the blocks of a page whose main content is doubtful. */
+  readonly labeller?: BlockLabeller | undefined;
+  /** Which links of the page to select, for crawls, by its final address. It is asked when the page is converted. */
+  readonly pickAt?: ((url: string) => LinkPick) | undefined;
+}
+
 /** A load in progress, as far as conversion needs it. */
 export interface Converting {
   readonly deps: { readonly converter: Converter };
-  readonly request: LoadRequest;
+  readonly request: ConversionWish;
   readonly signal: AbortSignal;
   readonly leftMs: () => number;
 }
@@ -49,7 +73,7 @@ const PICKING_TIMEOUT_MS = 40_000;
 const PICKED_TIMEOUT_MS = 8000;
 
 /** The response's body. */
-export function sourceOf(answer: Fetched): PageSource {
+export function pageSourceOf(answer: Fetched): PageSource {
   return { bytes: answer.body, contentType: answer.headers.get("content-type") };
 }
 
@@ -57,7 +81,7 @@ export function sourceOf(answer: Fetched): PageSource {
 export async function convertAnswer(at: Converting, answer: Fetched, url = answer.url): Promise<Extracted> {
   const options = { ...extractOptions(at, answer.url), refresh: answer.headers.get("refresh") };
   const pick = at.request.pickAt?.(url);
-  return at.deps.converter.convert({ kind: "html", ...sourceOf(answer), options, pick }, convertOptions(at));
+  return at.deps.converter.convert({ kind: "html", ...pageSourceOf(answer), options, pick }, convertOptions(at));
 }
 
 /** Converts the HTML of a page that the browser rendered, or that is the last word on a page. */
@@ -76,7 +100,7 @@ export async function labelledAnswer(
 ): Promise<Extracted> {
   if (page.lines === undefined) return page;
   const pick = at.request.pickAt?.(url);
-  return withLabels(at, { kind: "html", ...sourceOf(answer), options: extractOptions(at, answer.url), pick }, page);
+  return withLabels(at, { kind: "html", ...pageSourceOf(answer), options: extractOptions(at, answer.url), pick }, page);
 }
 
 async function withLabels(at: Converting, task: PageTask, page: Extracted): Promise<Extracted> {

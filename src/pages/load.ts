@@ -8,47 +8,32 @@ import type { Acted, Browsing } from "./browser/browsing.ts";
 import type { Rendered, Renderer } from "./browser/render.ts";
 import { isChallenge, refusalText, refusesPage } from "./challenge.ts";
 import {
-  type BlockLabeller,
+  type ConversionWish,
   convertAnswer,
   convertHtml,
   convertOptions,
   extractOptions,
   labelledAnswer,
-  sourceOf,
+  pageSourceOf,
 } from "./conversion.ts";
 import type { Converter } from "./convert/convert.ts";
 import { type DocumentKind, documentKindOf } from "./convert/document-kind.ts";
-import type { Extracted, PagePicks } from "./convert/extract.ts";
-import type { LinkPick } from "./convert/site-links.ts";
+import type { Extracted } from "./convert/extract.ts";
 import { PageError } from "./page-error.ts";
 import { RETRIED_STATUSES, retryAfterMs } from "./retry-after.ts";
 import type { Robots } from "./robots/robots.ts";
 
 /** What to load, and what to return. */
-export interface LoadRequest {
+export interface LoadRequest extends ConversionWish {
   readonly url: string;
-  /** The account for which the page is loaded. */
-  readonly accountId: string;
-  readonly markdown: boolean;
-  readonly html: boolean;
-  readonly links: boolean;
-  /** Whether to return the text and position of each link of the page. */
-  readonly navigation?: boolean;
   /** Whether to take a screenshot of the page, and of which part. */
   readonly screenshot: "none" | "viewport" | "full";
-  readonly onlyMainContent: boolean;
-  /** Whether to read the page's structured data. */
-  readonly structured?: boolean | undefined;
-  /** Whether to record why each part was kept or removed. */
-  readonly explain?: boolean | undefined;
   /** Whether to convert PDF, text, JSON, XML and feeds to Markdown. Otherwise they are a failure. */
   readonly documents: boolean;
   /** Whether to read PDFs if `documents` is set; by default they are read. */
   readonly pdf?: boolean | undefined;
   /** Additional request headers. Credentials among them are only sent to the origin for which they were given. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The caller's own choice of parts. */
-  readonly picks?: PagePicks | undefined;
   /** Options and steps that the caller wants in the browser. */
   readonly browsing?: Browsing | undefined;
   readonly timeoutMs: number;
@@ -57,12 +42,6 @@ export interface LoadRequest {
   readonly fetch?: GuardedFetch | undefined;
   /** Wraps the rendering of an address, for the same callers. */
   readonly rendering?: ((url: string, render: () => Promise<Rendered>) => Promise<Rendered>) | undefined;
-  /** Whether nobody waits for the page. Pages for which someone waits are converted first. */
-  readonly later?: boolean;
-  /** Who labels the blocks of a page whose main content is doubtful. */
-  readonly labeller?: BlockLabeller | undefined;
-  /** Which links of the page to select, for crawls, by its final address. It is asked when the page is converted. */
-  readonly pickAt?: ((url: string) => LinkPick) | undefined;
 }
 
 /** A loaded page. */
@@ -232,7 +211,7 @@ async function readDocument(at: Load, answer: Fetched, kind: DocumentKind | unde
   const task = {
     kind: "document" as const,
     document: kind,
-    ...sourceOf(answer),
+    ...pageSourceOf(answer),
     options: extractOptions(at, answer.url),
     pick: at.request.pickAt?.(answer.url),
   };

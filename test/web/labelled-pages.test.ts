@@ -89,7 +89,7 @@ for (const { path, body } of ENDPOINTS)
 
 test("the model sees numbered blocks between marks that a page cannot know, and a schema", async () => {
   await read("/list");
-  const [system, user] = asked[0]?.json?.["messages"] as { content: string }[];
+  const [system, user] = (asked[0]?.json?.["messages"] ?? []) as { content: string }[];
   const mark = /<(page-\w{20})>/.exec(user?.content ?? "")?.[1] ?? "";
   expect(user?.content).toContain("[2] h2: Bilge pump\n[3] p: Moves 40 litres\n");
   expect(user?.content.endsWith(`</${mark}>\nAnswer with the JSON object alone.`)).toBe(true);
@@ -159,9 +159,7 @@ test("the caller's key pays for the call", async () => {
   const store = await app.openStore();
   const { rows } = await usageStore(store).listLog({ accountId: app.accountId }, { limit: 50 });
   await store.close();
-  const paid = rows.filter(
-    ({ requestId, model }) => requestId === headers.get("x-request-id") && model === "reader",
-  );
+  const paid = rows.filter(({ requestId, model }) => requestId === headers.get("x-request-id") && model === "reader");
   expect(paid.map(({ model, endpoint, costMicros }) => [model, endpoint, costMicros > 0])).toEqual([
     ["reader", "/v1/scrape", true],
   ]);

@@ -1,54 +1,10 @@
-// The dialect gemini: generateContent and streamGenerateContent.
+// The dialect gemini, whose code is loaded with the first use of a provider that speaks it.
 
-import { lazily } from "../../../base/lazily.ts";
-import type { Dialect } from "../../dialect.ts";
-import { faultFromHttp, UpstreamFault } from "../../fault.ts";
-import { asList, asRecord, asText } from "../loose.ts";
-import { GEMINI } from "./contents.ts";
-import { GeminiReader, geminiError, geminiEvents } from "./reader.ts";
-import { GEMINI_NAMES, geminiRequest } from "./request.ts";
-
-const relayed = lazily(() => {
-  const { geminiLossless, geminiCount }: typeof import("./lossless.ts") = require("./lossless.ts");
-  return { ...geminiLossless, count: geminiCount };
-});
+import { lateDialect } from "../late.ts";
+import { GEMINI_NAMES } from "./names.ts";
 
 /** The dialect. */
-export const gemini: Dialect = {
-  name: GEMINI,
-  toolNames: GEMINI_NAMES,
-  request: geminiRequest,
-  reader: () => new GeminiReader(),
-  events: geminiEvents,
-  fault: geminiFault,
-  lossless: {
-    request: (...given) => relayed().request(...given),
-    relay: (identity) => relayed().relay(identity),
-    result: (text, identity) => relayed().result(text, identity),
-  },
-  tokenCount: (...given) => relayed().count(...given),
-};
-
-/** Reads the error body `{error:{code,message,status,details}}`, which streams wrap in a list. */
-function geminiFault(status: number, body: string, headers: Headers): UpstreamFault {
-  const error = asRecord(asRecord(firstOf(body))["error"]);
-  const message = asText(error["message"]) ?? `The provider answered with status ${status}.`;
-  const details = asList(error["details"]).map(asRecord);
-  // Gemini answers 400 to an invalid key.
-  const reasons = details.map((detail) => asText(detail["reason"]));
-  const ours = reasons.includes("API_KEY_INVALID") || /API key (?:not valid|expired)/i.test(message) ? 401 : status;
-  const fault = faultFromHttp(ours, { ...geminiError(error), message }, headers);
-  const delay = details.map((detail) => /^([\d.]+)s$/.exec(asText(detail["retryDelay"]) ?? "")?.[1]).find(Boolean);
-  if (fault.retryAfterSeconds !== undefined || delay === undefined) return fault;
-  const { kind, said, headers: kept } = fault;
-  return new UpstreamFault(kind, message, { status: ours, said, headers: kept, retryAfterSeconds: Number(delay) });
-}
-
-function firstOf(body: string): unknown {
-  try {
-    const value: unknown = JSON.parse(body);
-    return Array.isArray(value) ? value[0] : value;
-  } catch {
-    return undefined;
-  }
-}
+export const gemini = lateDialect({ name: "gemini", toolNames: GEMINI_NAMES, countsTokens: true }, () => {
+  const { GEMINI_DIALECT }: typeof import("./code.ts") = require("./code.ts");
+  return GEMINI_DIALECT;
+});

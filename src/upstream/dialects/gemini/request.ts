@@ -5,7 +5,7 @@
 import { lookUp } from "../../../base/look-up.ts";
 import { pairResults } from "../../../chat/pair.ts";
 import type { ChatRequest, FunctionTool, ReasoningOptions, ToolChoice } from "../../../chat/request.ts";
-import { flattenTools, type NameRules } from "../../../chat/tools.ts";
+import { flattenTools } from "../../../chat/tools.ts";
 import { GEMINI_SCHEMA } from "../../../vendors/google.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
@@ -16,6 +16,7 @@ import { type Members, parameterWriter, type Writing } from "../../parameters.ts
 import { fittedEffort, levelOf, refusedFor, wantsNone } from "../../quirks.ts";
 import { fitSchema } from "../../schema-fit.ts";
 import { GEMINI, type GeminiContent, type GeminiPart, geminiContents } from "./contents.ts";
+import { GEMINI_NAMES } from "./names.ts";
 
 /** Gemini answers 400 to more stop sequences than this; the gateway cuts the answer at the others. */
 const STOPS_MAX = 5;
@@ -60,9 +61,6 @@ const WRITER = parameterWriter<GeminiWriting>({
   carries: new Set(),
 });
 const PLACES: Places = { names: false, detail: false, cacheMarkers: "nowhere", documents: false, pictures: true };
-
-/** Gemini answers 400 to other tool names (google-gemini/gemini-cli#2966). */
-export const GEMINI_NAMES: NameRules = { leadingLetter: true };
 
 /** Writes the request. Throws `ApiError` `unsupported_parameter`. */
 export function geminiRequest(original: ChatRequest, ctx: RequestContext): UpstreamRequest {

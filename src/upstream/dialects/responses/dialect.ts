@@ -1,20 +1,12 @@
-// The dialect openai-responses: OpenAI's Responses API, which some other servers also speak.
+// The dialect openai-responses, whose code is loaded with the first use of a provider that speaks it.
 
-import type { Dialect } from "../../dialect.ts";
-import { openaiFault } from "../openai-chat/dialect.ts";
-import { RESPONSES } from "./input.ts";
-import { responsesLossless } from "./lossless.ts";
-import { ResponsesReader, responsesEvents } from "./reader.ts";
-import { responsesRequest } from "./request.ts";
+import { lateDialect } from "../late.ts";
 
 /** The dialect. */
-export const openaiResponses: Dialect = {
-  name: RESPONSES,
-  takesToolGroups: true,
-  maxTokensMin: 16,
-  request: responsesRequest,
-  reader: () => new ResponsesReader(),
-  events: responsesEvents,
-  fault: openaiFault,
-  lossless: responsesLossless,
-};
+export const openaiResponses = lateDialect(
+  { name: "openai-responses", takesToolGroups: true, maxTokensMin: 16 },
+  () => {
+    const { RESPONSES_DIALECT }: typeof import("./code.ts") = require("./code.ts");
+    return RESPONSES_DIALECT;
+  },
+);
