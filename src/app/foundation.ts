@@ -199,6 +199,7 @@ function addCallers(
       ...{ clock, limiter, slots, reservations, grants, time },
       keys: verbs.keys,
       accountBudgets: verbs.budgets,
+      projectBudget: (id) => verbs.projects.findProjectBudget(id),
       changeCounter: store.changeCounter,
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       ...unwrittenOf(writer),

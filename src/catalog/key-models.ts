@@ -5,6 +5,15 @@ import { ApiError } from "../base/errors.ts";
 /** Patterns such as `gpt-*` or `openai/*`; null: no limit. `*` stands for any characters, `/` among them. */
 export type KeyModels = readonly string[] | null;
 
+/** The patterns of a key whose project has some too: a model must match one of each. */
+export interface ProjectKeyModels {
+  readonly key: KeyModels;
+  readonly project: readonly string[];
+}
+
+/** The patterns that a caller's models must match. */
+export type CallerModels = KeyModels | ProjectKeyModels;
+
 /** The names of a model, for comparison with patterns. */
 export interface ModelNames {
   readonly id: string;
@@ -15,9 +24,16 @@ export interface ModelNames {
 const PATTERNS_MAX = 100;
 const PATTERN_CHARS_MAX = 200;
 
+/** The patterns for a key with these, in a project with those. */
+export function callerModels(key: KeyModels, project: KeyModels): CallerModels {
+  return project === null ? key : { key, project };
+}
+
 /** Whether a pattern matches the id, an alias or `owned_by/id`, ignoring case. */
-export function keyMayUse(patterns: KeyModels | undefined, { id, aliases = [], ownedBy }: ModelNames): boolean {
+export function keyMayUse(patterns: CallerModels | undefined, model: ModelNames): boolean {
   if (patterns == null) return true;
+  if ("project" in patterns) return keyMayUse(patterns.key, model) && keyMayUse(patterns.project, model);
+  const { id, aliases = [], ownedBy } = model;
   const names = [id, ...aliases, ...(ownedBy === undefined ? [] : [`${ownedBy}/${id}`])].map((name) =>
     name.toLowerCase(),
   );

@@ -5,7 +5,7 @@
 import { ApiError } from "../base/errors.ts";
 import type { TierId } from "../config/schema.ts";
 import type { ModelKind } from "../vendors/model-kind.ts";
-import { type KeyModels, keyMayUse } from "./key-models.ts";
+import { type CallerModels, keyMayUse, type ModelNames } from "./key-models.ts";
 import { KINDS } from "./kinds.ts";
 import type { Catalog, CatalogModel, NameIndex, ResolvedModel } from "./models.ts";
 import { tierIncludes } from "./tiers.ts";
@@ -32,7 +32,7 @@ function named(catalog: Catalog, id: string): ResolvedModel | undefined {
 export interface ModelAccess {
   readonly tier: TierId;
   /** Absent: the key has no limit. */
-  readonly models?: KeyModels;
+  readonly models?: CallerModels;
 }
 
 /** The caller, and the access to decision models. */
@@ -60,7 +60,7 @@ export function requireModel(catalog: Catalog, id: string, use: ModelUse): Resol
     throw modelNotFound(id);
   }
   const { model } = found;
-  if (!keyMayUse(use.models, model)) throw keyMayNotUse(id);
+  if (!keyMayUse(use.models, model)) throw keyMayNotUse(id, use.models, model);
   if (!tierIncludes(use.tier, model.tier)) {
     if (model.visibility !== "list") throw modelNotFound(id);
     throw new ApiError(
@@ -89,15 +89,17 @@ export function requireVisibleModel(catalog: Catalog, id: string, { tier, models
   const found = resolveModel(catalog, id);
   if (found === undefined) throw modelNotFound(id);
   if (found.model.visibility !== "list" && !tierIncludes(tier, found.model.tier)) throw modelNotFound(id);
-  if (!keyMayUse(models, found.model)) throw keyMayNotUse(id);
+  if (!keyMayUse(models, found.model)) throw keyMayNotUse(id, models, found.model);
   return found.model;
 }
 
-/** The 404 `model_not_found` for an existing model that the key may not use. */
-export function keyMayNotUse(id: string): ApiError {
+/** The 404 `model_not_found` for an existing model that the key or its project may not use. */
+export function keyMayNotUse(id: string, models: CallerModels | undefined, model: ModelNames): ApiError {
+  const isOfProject = models != null && "project" in models && keyMayUse(models.key, model);
+  const [who, where] = isOfProject ? ["the project of this key", "models"] : ["this key", "key"];
   return new ApiError(
     "model_not_found",
-    `The model ${quoted(id)} is not among those that this key may use; GET /v1/key names them.`,
+    `The model ${quoted(id)} is not among those that ${who} may use; GET /v1/${where} names them.`,
     { param: "model", asked: id },
   );
 }

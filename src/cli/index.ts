@@ -48,6 +48,11 @@ export const COMMANDS: readonly Listed[] = [
     load: async () => (await import("./key.ts")).key,
   },
   {
+    name: "project",
+    summary: "create and manage projects, groups of keys with limits of their own",
+    load: async () => (await import("./project.ts")).project,
+  },
+  {
     name: "logs",
     summary: "show the request log, and follow it",
     load: async () => (await import("./logs.ts")).logsCommand,

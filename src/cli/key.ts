@@ -1,13 +1,12 @@
 // `sallyport key …`: API keys. A running server notices a new or revoked key within a second.
 
-import { ApiError } from "../base/errors.ts";
 import { isoTime } from "../base/iso-time.ts";
-import { type KeyModels, keyModelsOf } from "../catalog/key-models.ts";
 import { parseCidr } from "../net/address.ts";
 import { type Account, accountStore } from "../store/access/accounts.ts";
 import { DEBUG_BYTES_MAX, DEBUG_REQUESTS_MAX, keyDebugStore } from "../store/access/key-debug.ts";
 import type { KeyInfo } from "../store/access/key-rows.ts";
 import { keyStore } from "../store/access/keys.ts";
+import { projectMemberStore } from "../store/access/project-members.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { ManagementScope } from "../store/schema.ts";
 import { keyBudgetNow } from "../store/usage/spending.ts";
@@ -15,6 +14,7 @@ import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
+import { modelsFlag } from "./limit-flags.ts";
 import { failure, futureFlag, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
@@ -29,7 +29,7 @@ const create: Command = {
     "sallyport key create --account ada@example.com --name ci --rpm 30 --budget 5 --budget-period 30d --models 'gpt-*' --json",
   ],
   usage:
-    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--tpm N] [--parallel N] [--address CIDR]… [--passthrough] [--no-store] [--manage | --manage-all]",
+    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--tpm N] [--parallel N] [--address CIDR]… [--project ID] [--passthrough] [--no-store] [--manage | --manage-all]",
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "a name that says what the key is for" },
@@ -61,8 +61,17 @@ const create: Command = {
       multiple: true,
       summary: "addresses from which it may be used, such as 10.0.0.0/8; may be repeated (default: any)",
     },
-    { name: "manage", summary: "make a management key (sk-m-…), which manages the account's keys and asks no model" },
+    {
+      name: "manage",
+      summary:
+        "make a management key (sk-m-…), which manages the keys of the account, or of the project, and asks no model",
+    },
     { name: "manage-all", summary: "the same for the keys of all accounts; the account must be an administrator's" },
+    {
+      name: "project",
+      value: "ID",
+      summary: "the project whose limits hold beside its own; the account must be a member",
+    },
     { name: "passthrough", summary: "allow requests to any path of a provider, below /v1/upstream/PROVIDER/" },
     {
       name: "no-store",
@@ -83,7 +92,8 @@ const create: Command = {
       parallel: flags.integer("parallel", 1) ?? null,
       addresses: addressesOf(flags),
       management: managementOf(flags),
-      models: modelsOf(flags),
+      models: modelsFlag(flags),
+      projectId: flags.text("project") ?? null,
       noStore: flags.has("no-store"),
       passthrough: flags.has("passthrough"),
       mcpServers: flags.all("mcp").length === 0 ? null : flags.all("mcp"),
@@ -94,6 +104,7 @@ const create: Command = {
       const { id, tier, admin } = await accountOf(store, email);
       if (limits.management === "all" && !admin)
         throw failure(`--manage-all: the account of ${email} is not an administrator's`);
+      await requireMember(store, { email, accountId: id, projectId: limits.projectId });
       const key = await keyStore(store).createKey({ accountId: id, name, ...limits });
       if (budget.budgetMicros !== null) await noteUnpriced(context, config, tier);
       return key;
@@ -177,7 +188,8 @@ async function accountOf(store: Store, email: string): Promise<Account> {
 
 function managementOf(flags: Flags): ManagementScope | null {
   if (flags.has("manage-all")) return "all";
-  return flags.has("manage") ? "account" : null;
+  if (!flags.has("manage")) return null;
+  return flags.text("project") === undefined ? "account" : "project";
 }
 
 function addressesOf(flags: Flags): readonly string[] | null {
@@ -188,13 +200,13 @@ function addressesOf(flags: Flags): readonly string[] | null {
   return ranges.length === 0 ? null : ranges;
 }
 
-function modelsOf(flags: Flags): KeyModels {
-  try {
-    return keyModelsOf(flags.all("models"), "--models");
-  } catch (error) {
-    if (error instanceof ApiError) throw new UsageError(error.message);
-    throw error;
-  }
+async function requireMember(
+  store: Store,
+  { email, accountId, projectId }: { email: string; accountId: string; projectId: string | null },
+): Promise<void> {
+  if (projectId === null) return;
+  if ((await projectMemberStore(store).findRole(projectId, accountId)) !== undefined) return;
+  throw failure(`${email} is not a member of a project with the id ${projectId}`);
 }
 
 function budgetOf(flags: Flags): { budgetMicros: number | null; budgetPeriodMs: number | null } {

@@ -2,7 +2,7 @@
 
 import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
-import type { KeyModels } from "../catalog/key-models.ts";
+import type { CallerModels } from "../catalog/key-models.ts";
 import type { Prices } from "../catalog/prices.ts";
 import type { Config, TierId } from "../config/schema.ts";
 import type { Budgets } from "../gateway/admission/budgets.ts";
@@ -43,7 +43,9 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   chatProvider(name: string): Provider | undefined;
   /** The prices of a provider's chat model, configured or public. */
   chatPrices(provider: string, model: string): Prices | undefined;
-  authenticate(request: Request): AtOnce<{ readonly account: { readonly tier: TierId }; readonly models: KeyModels }>;
+  authenticate(
+    request: Request,
+  ): AtOnce<{ readonly account: { readonly tier: TierId }; readonly models: CallerModels }>;
   admit(request: Request, exchange: Exchange): AtOnce<DecisionCaller>;
   budgets: Pick<Budgets, "reserve">;
   bodyLimits(): BodyLimits;
@@ -102,7 +104,7 @@ export function createDecisions(deps: DecisionsDeps) {
     /** The probability of yes for a question of the operator's own, which is asked for a caller's request. */
     judge: (asked: OwnQuestion) => judged(asked, routesDeps),
     /** The versions and aliases that can be used, with a limited key only those of its models. */
-    choices: async (models?: KeyModels) =>
+    choices: async (models?: CallerModels) =>
       (await listed(routesDeps, models)).map(({ id, version: { tier, embedded = false } }) => ({ id, tier, embedded })),
     /** Whether a name is the id or alias of a decision model. */
     has: (id: string) => models.has(id),

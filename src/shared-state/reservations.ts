@@ -4,9 +4,9 @@
 
 /** A spending limit, as one request sees it. */
 export interface Budget {
-  /** Unique over keys and accounts. */
+  /** Unique over keys, projects and accounts. */
   readonly id: string;
-  readonly of: "key" | "account";
+  readonly of: "key" | "project" | "account";
   /**
    * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */

@@ -1,5 +1,6 @@
 // All verbs of the store, by domain. The contract tests (test/store/contract) run them on every engine.
 
+import { lazily } from "../base/lazily.ts";
 import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
 import { type AccountStore, accountStore } from "./access/accounts.ts";
 import { type AuditStore, auditStore } from "./access/audit.ts";
@@ -7,6 +8,8 @@ import { type CodeStore, codeStore } from "./access/codes.ts";
 import { type IdentityStore, identityStore } from "./access/identities.ts";
 import { type KeyDebugStore, keyDebugStore } from "./access/key-debug.ts";
 import { type KeyStore, keyStore } from "./access/keys.ts";
+import type { ProjectMemberStore } from "./access/project-members.ts";
+import type { ProjectStore } from "./access/projects.ts";
 import { type SessionStore, sessionStore } from "./access/sessions.ts";
 import { type DecisionStore, decisionStore } from "./decisions/decisions.ts";
 import type { Store } from "./engine/store.ts";
@@ -32,6 +35,8 @@ export interface Verbs {
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
   readonly keyDebug: KeyDebugStore;
+  readonly projects: ProjectStore;
+  readonly projectMembers: ProjectMemberStore;
   readonly sessions: SessionStore;
   readonly decisions: DecisionStore;
   readonly secrets: SecretStore;
@@ -48,8 +53,20 @@ export interface Verbs {
   readonly threads: ThreadStore;
 }
 
+/** Most gateways have no projects, and never load their code. */
+const projectVerbs = lazily(() => {
+  const { projectStore }: typeof import("./access/projects.ts") = require("./access/projects.ts");
+  return projectStore;
+});
+const projectMemberVerbs = lazily(() => {
+  const { projectMemberStore }: typeof import("./access/project-members.ts") = require("./access/project-members.ts");
+  return projectMemberStore;
+});
+
 /** The verbs for an open store. `storageLimitBytes`: how much an account may store. */
 export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
+  const projects = lazily(() => projectVerbs()(store));
+  const projectMembers = lazily(() => projectMemberVerbs()(store));
   return {
     accounts: accountStore(store),
     budgets: accountBudgetStore(store),
@@ -58,6 +75,12 @@ export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
     identities: identityStore(store),
     keys: keyStore(store),
     keyDebug: keyDebugStore(store),
+    get projects() {
+      return projects();
+    },
+    get projectMembers() {
+      return projectMembers();
+    },
     sessions: sessionStore(store),
     decisions: decisionStore(store),
     secrets: secretStore(store),

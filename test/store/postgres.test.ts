@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
+import { projectStore } from "../../src/store/access/projects.ts";
 import { sessions } from "../../src/store/access/schema.ts";
 import { migrate } from "../../src/store/engine/migrate.ts";
 import { joinNodes, liveNodes } from "../../src/store/engine/postgres/nodes.ts";
@@ -111,7 +112,7 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     await expect(connect(url)).rejects.toThrow("newer version of Sallyport (it has migration 9999_later). Upgrade");
   });
 
-  test("tells others of changes to keys and accounts, not of usage", async () => {
+  test("tells others of changes to keys, accounts and projects, not of usage", async () => {
     const url = await database();
     const [one, other] = [await connect(url), await connect(url)];
     const before = other.changeCounter();
@@ -131,6 +132,12 @@ describe.skipIf(server === undefined)("PostgreSQL", () => {
     await one.pool.query("UPDATE api_keys SET models = '[]' WHERE id = $1", [keyId]);
     while (other.changeCounter() === before + 2) await Bun.sleep(5);
     expect(other.changeCounter()).toBe(before + 3);
+    const project = await projectStore(one).createProject(account?.id ?? "", { name: "p" });
+    while (other.changeCounter() === before + 3) await Bun.sleep(5);
+    await one.pool.query("UPDATE projects SET spent_micros = 1, budget_window_start = 1", []);
+    await projectStore(one).updateProject(typeof project === "string" ? "" : project.id, { rpm: 5 });
+    while (other.changeCounter() === before + 4) await Bun.sleep(5);
+    expect(other.changeCounter()).toBe(before + 5);
     expect(one.changeCounter()).toBe(own);
   });
 

@@ -8,7 +8,7 @@ import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { lazily } from "../../base/lazily.ts";
 import { platformSignal } from "../../base/stop-signal.ts";
-import { type KeyModels, keyMayUse } from "../../catalog/key-models.ts";
+import { type CallerModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import type { EndUsers } from "../../gateway/admission/end-users.ts";
@@ -47,7 +47,7 @@ export type DecisionExchange = Pick<
 export interface DecisionRoutesDeps {
   exchangeOf(request: Request): DecisionExchange;
   /** Checks only the key. Throws 401. */
-  authenticate(request: Request): AtOnce<{ readonly models: KeyModels }>;
+  authenticate(request: Request): AtOnce<{ readonly models: CallerModels }>;
   /** Admits a request by key, plan, rate limit and budget. Throws 401, 402, 403 or 429. */
   admit(request: Request): AtOnce<DecisionCaller>;
   /** Reserves the maximum cost of a request in its caller's budgets. */
@@ -103,7 +103,7 @@ export function answerSystemone(request: Request, deps: DecisionRoutesDeps): Pro
 /** The versions and aliases that a key may use, each once. */
 export async function listed(
   deps: DecisionRoutesDeps,
-  models: KeyModels = null,
+  models: CallerModels = null,
 ): Promise<{ id: string; version: DecisionVersion }[]> {
   const { versions, aliases } = await deps.models.current();
   const out = [...versions.values()].map((version) => ({ id: version.id, version }));

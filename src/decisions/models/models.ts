@@ -139,7 +139,7 @@ export class DecisionModels {
         { param: "model", asked: id },
       );
     }
-    if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id);
+    if (!keyMayUse(models, this.namesOf(version))) throw keyMayNotUse(id, models, this.namesOf(version));
     if (!tierIncludes(tier, version.tier)) {
       const message = `The model ${quoted(version.id)} requires the ${version.tier} plan; your plan is ${tier}.`;
       throw new ApiError("tier_required", message, { param: "model", asked: id });

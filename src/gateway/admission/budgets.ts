@@ -65,7 +65,7 @@ function errorOf({ budget, why }: BudgetRefusal): ApiError {
 
 const MICROS_PER_USD = 1_000_000;
 /** Who may raise a budget. */
-const RAISED_BY = { key: "the key's owner", account: "the operator" };
+const RAISED_BY = { key: "the key's owner", project: "its owners and managers", account: "the operator" };
 
 /** Tells whose budget is used up, how much of how much was spent, and when it is full again. */
 function usedUp(budget: Budget): ApiError {
@@ -84,10 +84,12 @@ function usedUp(budget: Budget): ApiError {
 export interface SpendersDeps {
   readonly keys: Pick<KeyStore, "findKeyBudget">;
   readonly accounts: Pick<AccountBudgetStore, "openAccountBudget">;
+  /** A project's budget and what was spent of it; undefined if it has none. */
+  projectBudget(id: string): Promise<SpendingWindow | undefined>;
   readonly clock: Clock;
   /** The budget of accounts on a plan. */
   planBudget(tier: TierId): TierBudget | undefined;
-  /** The spending of a key or an account that is not yet written to the database. */
+  /** The spending of a key, a project or an account that is not yet written to the database. */
   pendingMicros(id: string): number;
   /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
@@ -95,15 +97,16 @@ export interface SpendersDeps {
   readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
 }
 
-/** A key and its account. */
+/** A key, its project and its account. */
 interface SpendingKey {
   readonly keyId: string;
   readonly accountId: string;
   readonly budgetMicros: number | null;
+  readonly project?: { readonly id: string; readonly budgetMicros: number | null } | null;
   readonly account: { readonly tier: TierId };
 }
 
-/** Maximum number of cached budgets, far more than the cached callers with two budgets each. */
+/** Maximum number of cached budgets, far more than the cached callers with three budgets each. */
 const WINDOWS_MAX = 40_000;
 
 /**
@@ -113,6 +116,7 @@ const WINDOWS_MAX = 40_000;
 export function createSpenders({
   keys,
   accounts,
+  projectBudget,
   clock,
   planBudget,
   pendingMicros,
@@ -153,15 +157,21 @@ export function createSpenders({
     leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
   });
   return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {
-    const { keyId, accountId, budgetMicros, account } = key;
+    const { keyId, accountId, budgetMicros, project, account } = key;
+    const projectId = project?.budgetMicros == null ? undefined : project.id;
     const lookAtKey = () => keys.findKeyBudget(keyId);
     const lookAtAccount = async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)));
-    const [ofKey, ofAccount] = await Promise.all([
+    const lookAtProject = () => projectBudget(projectId ?? "");
+    const [ofKey, ofProject, ofAccount] = await Promise.all([
       budgetMicros === null ? undefined : read(keyId, lookAtKey),
+      projectId === undefined ? undefined : read(projectId, lookAtProject),
       read(accountId, lookAtAccount),
     ]);
     const budgets = [
       ...(ofKey === undefined ? [] : [budget(keyId, "key", { known: ofKey, look: lookAtKey })]),
+      ...(ofProject === undefined || projectId === undefined
+        ? []
+        : [budget(projectId, "project", { known: ofProject, look: lookAtProject })]),
       ...(ofAccount === undefined ? [] : [budget(accountId, "account", { known: ofAccount, look: lookAtAccount })]),
     ];
     return budgets.length === 0 ? undefined : budgets;

@@ -4,6 +4,7 @@
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { callerModels } from "../../catalog/key-models.ts";
 import type { TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import { createKeyAuthenticator } from "../../http/key-authenticator.ts";
@@ -13,7 +14,7 @@ import type { Reservations } from "../../shared-state/reservations.ts";
 import type { AccountBudgetStore } from "../../store/access/account-budgets.ts";
 import type { LiveKey } from "../../store/access/key-rows.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
-import type { Spending } from "../../store/usage/spending.ts";
+import type { Spending, SpendingWindow } from "../../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
@@ -25,6 +26,8 @@ import { limited } from "./limits.ts";
 export interface CallersDeps {
   keys: Pick<KeyStore, "findLiveKey" | "findLiveKeyById" | "findKeyBudget">;
   accountBudgets: Pick<AccountBudgetStore, "openAccountBudget">;
+  /** A project's budget and what was spent of it; undefined if it has none. */
+  projectBudget(id: string): Promise<SpendingWindow | undefined>;
   /** Counts the writes to the database by other processes. */
   changeCounter(): number;
   clock: Clock;
@@ -33,7 +36,7 @@ export interface CallersDeps {
   reservations: Reservations;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
-  /** The spending of a key or an account that is not yet written to the database. */
+  /** The spending of a key, a project or an account that is not yet written to the database. */
   pendingMicros(id: string): number;
   /** Calls `listener` with the amounts at the moment at which they are no longer pending. */
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
@@ -69,6 +72,7 @@ export function createCallers({
   const budgetsOf = createSpenders({
     keys,
     accounts: accountBudgets,
+    projectBudget: deps.projectBudget,
     clock,
     planBudget: (tier) => grants()[tier].budget,
     pendingMicros,
@@ -77,7 +81,12 @@ export function createCallers({
   });
   const withLimits = (caller: Caller) => limited(caller, grants());
   const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>
-    key && withLimits({ ...key, budgets: await budgetsOf(key) });
+    key &&
+    withLimits({
+      ...key,
+      models: callerModels(key.models, key.project?.models ?? null),
+      budgets: await budgetsOf(key),
+    });
   const authenticator = createKeyAuthenticator<Caller>({
     findLiveKey: async (hash) => withBudgets(await time("find_live_key", () => keys.findLiveKey(hash))),
     changeCounter: deps.changeCounter,

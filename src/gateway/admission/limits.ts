@@ -11,9 +11,13 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** The caller with its limits; most have none. */
 export function limited(caller: Caller, grants: Readonly<Record<TierId, TierGrant>>): Caller {
-  const parallel = caller.parallel ?? grants[caller.account.tier].parallel;
-  if (parallel === undefined) return caller;
-  return { ...caller, limits: { parallel: [{ id: caller.keyId, of: "key", limit: parallel }] } };
+  const { keyId, project } = caller;
+  const ofKey = caller.parallel ?? grants[caller.account.tier].parallel;
+  const ofProject = project?.parallel ?? undefined;
+  const parallel: ScopedLimit[] = [];
+  if (ofKey !== undefined) parallel.push({ id: keyId, of: "key", limit: ofKey });
+  if (project != null && ofProject !== undefined) parallel.push({ id: project.id, of: "project", limit: ofProject });
+  return parallel.length === 0 ? caller : { ...caller, limits: { parallel } };
 }
 
 /** The error for a request too many at once. */

@@ -224,6 +224,11 @@ function listingAccounts({ db }: Store) {
   };
 }
 
+const leaveAllProjects = lazily(() => {
+  const { leaveAllProjects }: typeof import("./project-members.ts") = require("./project-members.ts");
+  return leaveAllProjects;
+});
+
 function changingAccounts(store: Store, parts: Parts) {
   const { db } = store;
   const uploads = uploadBytes(store);
@@ -249,6 +254,7 @@ function changingAccounts(store: Store, parts: Parts) {
       const existed = await store.transaction(
         function* (): Work<boolean> {
           if ((yield* step(() => parts.byId().get({ key: id }))) === undefined) return false;
+          yield* leaveAllProjects()(store, id);
           yield* unattribute(store, id);
           yield* step(() => db.delete(usage).where(eq(usage.accountId, id)).run());
           // Keys, sessions, files, jobs, threads and responses are deleted by cascade.

@@ -2,6 +2,7 @@
 
 import type { TierId } from "../../config/schema.ts";
 import { accounts, apiKeys, type ManagementScope } from "../schema.ts";
+import { projects } from "./schema.ts";
 
 /** The fields of a new key. */
 export interface NewKey {
@@ -53,6 +54,21 @@ export interface KeyChange {
 /** A key in a listing. */
 export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash" | "previousHash">;
 
+/** What the request path needs to know about the project of a key. Limits are of all its keys together; null: none. */
+export interface KeyProject {
+  readonly id: string;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly parallel: number | null;
+  /** Patterns of the models that its keys may use; null: all models. */
+  readonly models: readonly string[] | null;
+  readonly budgetMicros: number | null;
+  /** Limits of each run of an agent; null: those of the plan. */
+  readonly runMicros: number | null;
+  readonly runRequests: number | null;
+  readonly runRepeats: number | null;
+}
+
 /** What the request path needs to know about a key and its account. */
 export interface LiveKey {
   readonly keyId: string;
@@ -91,6 +107,8 @@ export interface LiveKey {
   readonly runRequests: number | null;
   /** The equal tool calls in a row of one agent run; null: the plan's. */
   readonly runRepeats: number | null;
+  /** The limits of its project, which hold beside its own. */
+  readonly project: KeyProject | null;
   readonly account: {
     readonly tier: TierId;
     readonly trialEndsAtMs: number | null;
@@ -111,6 +129,7 @@ export const UNLIMITED = {
   mcpServers: null,
   management: null,
   projectId: null,
+  project: null,
   tpm: null,
   parallel: null,
   disabled: false,
@@ -162,6 +181,17 @@ export const INFO_COLUMNS = {
 export const LIVE_COLUMNS = {
   ...SETTINGS,
   keyId: apiKeys.id,
+  project: {
+    id: projects.id,
+    rpm: projects.rpm,
+    tpm: projects.tpm,
+    parallel: projects.parallel,
+    models: projects.models,
+    budgetMicros: projects.budgetMicros,
+    runMicros: projects.runMicros,
+    runRequests: projects.runRequests,
+    runRepeats: projects.runRepeats,
+  },
   account: {
     tier: accounts.tier,
     trialEndsAtMs: accounts.trialEndsAtMs,

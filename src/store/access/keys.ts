@@ -10,6 +10,7 @@ import { accounts, apiKeys, type ManagementScope } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
 import { INFO_COLUMNS, type KeyChange, type KeyInfo, LIVE_COLUMNS, type LiveKey, type NewKey } from "./key-rows.ts";
+import { projectMembers, projects } from "./schema.ts";
 
 /** Verbs over API keys. */
 export type KeyStore = ReturnType<typeof keyStore>;
@@ -42,6 +43,7 @@ function keyLookups({ db, clock }: Store) {
         .select(LIVE_COLUMNS)
         .from(apiKeys)
         .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+        .leftJoin(projects, eq(projects.id, apiKeys.projectId))
         .where(and(which(), isNull(apiKeys.revokedAtMs)))
         .prepare(),
     );
@@ -87,42 +89,49 @@ function keyLookups({ db, clock }: Store) {
   };
 }
 
-function keyMaking({ db, clock }: Store) {
+function keyMaking({ db, clock, ...store }: Store) {
   return {
-    /** Creates a key and returns its secret, which cannot be recovered. Throws when the account does not exist. */
+    /**
+     * Creates a key and returns its secret, which cannot be recovered. Throws when the account does not exist, or is no member of the
+     * key's project.
+     */
     async createKey(input: NewKey): Promise<{ id: string; key: string }> {
       requireStorable({ name: input.name });
       const key = newSecret(input.management ?? null);
       const id = uuid();
       const nowMs = clock.now();
-      await db
-        .insert(apiKeys)
-        .values({
-          id,
-          accountId: input.accountId,
-          name: input.name,
-          ...secretOf(key),
-          rpm: input.rpm ?? null,
-          budgetMicros: input.budgetMicros ?? null,
-          budgetPeriodMs: input.budgetPeriodMs ?? null,
-          budgetWindowStartMs: input.budgetMicros == null ? null : nowMs,
-          expiresAtMs: input.expiresAtMs ?? null,
-          noStore: input.noStore ?? false,
-          models: input.models ?? null,
-          passthrough: input.passthrough ?? false,
-          mcpServers: input.mcpServers ?? null,
-          management: input.management ?? null,
-          projectId: input.projectId ?? null,
-          tpm: input.tpm ?? null,
-          parallel: input.parallel ?? null,
-          disabled: input.disabled ?? false,
-          addresses: input.addresses ?? null,
-          runMicros: input.runMicros ?? null,
-          runRequests: input.runRequests ?? null,
-          runRepeats: input.runRepeats ?? null,
-          createdAtMs: nowMs,
-        })
-        .run();
+      const { accountId, projectId = null } = input;
+      const insert = db.insert(apiKeys).values({
+        id,
+        accountId,
+        name: input.name,
+        ...secretOf(key),
+        rpm: input.rpm ?? null,
+        budgetMicros: input.budgetMicros ?? null,
+        budgetPeriodMs: input.budgetPeriodMs ?? null,
+        budgetWindowStartMs: input.budgetMicros == null ? null : nowMs,
+        expiresAtMs: input.expiresAtMs ?? null,
+        noStore: input.noStore ?? false,
+        models: input.models ?? null,
+        passthrough: input.passthrough ?? false,
+        mcpServers: input.mcpServers ?? null,
+        management: input.management ?? null,
+        projectId,
+        tpm: input.tpm ?? null,
+        parallel: input.parallel ?? null,
+        disabled: input.disabled ?? false,
+        addresses: input.addresses ?? null,
+        runMicros: input.runMicros ?? null,
+        runRequests: input.runRequests ?? null,
+        runRepeats: input.runRepeats ?? null,
+        createdAtMs: nowMs,
+      });
+      if (projectId === null) await insert.run();
+      else
+        await store.transaction(function* (): Work<void> {
+          yield* requireMember({ db }, projectId, accountId);
+          yield* step(() => insert.run());
+        });
       return { id, key };
     },
 
@@ -150,6 +159,13 @@ function keyMaking({ db, clock }: Store) {
       return row;
     },
   };
+}
+
+/** Throws unless the account is a member of the project, within a transaction that puts one of its keys there. */
+function* requireMember({ db }: Pick<Store, "db">, projectId: string, accountId: string): Work<void> {
+  const which = and(eq(projectMembers.projectId, projectId), eq(projectMembers.accountId, accountId));
+  const found = yield* step(() => db.select({ role: projectMembers.role }).from(projectMembers).where(which).get());
+  if (found === undefined) throw new Error("the key's account is no member of the key's project");
 }
 
 function keyListing({ db }: Store) {

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { keyStore } from "../../../src/store/access/keys.ts";
+import { projectStore } from "../../../src/store/access/projects.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { chatAnswer, type FakeUpstream, startUpstream } from "../../support/upstream.ts";
 
@@ -31,14 +32,19 @@ beforeAll(async () => {
     },
   });
   const store = await app.openStore();
-  const make = async (name: string, models: readonly string[] | null) => {
-    keys[name] = (await keyStore(store).createKey({ accountId: app.accountId, name, models })).key;
+  const make = async (name: string, models: readonly string[] | null, projectId: string | null = null) => {
+    keys[name] = (await keyStore(store).createKey({ accountId: app.accountId, name, models, projectId })).key;
   };
   await make("gpt", ["GPT-*"]);
   await make("acme", ["acme/*"]);
   await make("best", ["best"]);
   await make("none", ["nothing-like-it"]);
   await make("all", null);
+  const project = await projectStore(store).createProject(app.accountId, { name: "p", models: ["gpt-*", "best"] });
+  const projectId = typeof project === "string" ? project : project.id;
+  await make("project gpt", ["gpt-*", "other-*"], projectId);
+  await make("project best", ["best"], projectId);
+  await make("project", null, projectId);
   await store.close();
 });
 afterAll(async () => {
@@ -82,14 +88,20 @@ const REFUSED: readonly [path: string, body: Json][] = [
 ];
 
 describe.each(REFUSED)("%s", (path, body) => {
-  test(`refuses ${JSON.stringify(body["model"] ?? body["models"])}, and nothing is asked`, async () => {
-    const { status, text } = await post(path, body, "gpt");
-    expect({ status, said: text.includes("is not among those that this key may use") }).toEqual({
-      status: 404,
-      said: true,
-    });
-    expect(upstream.received).toEqual([]);
-  });
+  test.each([
+    ["gpt", "this key"],
+    ["project gpt", String(body["model"]).startsWith("other") ? "the project of this key" : "this key"],
+  ])(
+    `refuses the key %s ${JSON.stringify(body["model"] ?? body["models"])}, and nothing is asked`,
+    async (name, who) => {
+      const { status, text } = await post(path, body, name);
+      expect({ status, said: text.includes(`is not among those that ${who} may use`) }).toEqual({
+        status: 404,
+        said: true,
+      });
+      expect(upstream.received).toEqual([]);
+    },
+  );
 });
 
 test.each([
@@ -101,6 +113,12 @@ test.each([
   ["best", "gpt-small", 404],
   ["none", "gpt-small", 404],
   ["all", "claude-large", 200],
+  ["project gpt", "gpt-small", 200],
+  ["project gpt", "claude-large", 404],
+  ["project best", "claude-large", 200],
+  ["project best", "gpt-small", 404],
+  ["project", "claude-large", 200],
+  ["project", "gpt-small", 200],
 ])("the key %s asks for %s: %i", async (name, id, status) => {
   expect((await post("/v1/chat/completions", { model: id, messages }, name)).status).toBe(status);
   expect((await get(`/v1/models/${id}`, name)).status).toBe(status);
@@ -109,6 +127,9 @@ test.each([
 test.each([
   ["gpt", ["gpt-small", "gpt-vectors"], ["gpt-judge-1.0.0"]],
   ["best", ["claude-large"], []],
+  ["project gpt", ["gpt-small", "gpt-vectors"], ["gpt-judge-1.0.0"]],
+  ["project best", ["claude-large"], []],
+  ["project", ["gpt-small", "claude-large", "gpt-vectors"], ["gpt-judge-1.0.0"]],
   ["none", [], []],
 ] as const)("what the key %s sees in lists", async (name, models, judges) => {
   const ids = async (path: string, field: string) => {

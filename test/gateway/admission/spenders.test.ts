@@ -41,6 +41,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
     keys,
     accounts,
     clock,
+    projectBudget: async () => undefined,
     planBudget: () => undefined,
     pendingMicros: (id) => writer.pendingCostMicros(id),
     whenWritten: (listener) => writer.whenWritten(listener),

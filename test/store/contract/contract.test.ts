@@ -11,6 +11,7 @@ import { frontierContract } from "./frontier.ts";
 import { jobsContract } from "./jobs.ts";
 import { keyDebugContract } from "./key-debug.ts";
 import { keyContract } from "./keys.ts";
+import { projectsContract } from "./projects.ts";
 import { sessionContract } from "./sessions.ts";
 import { smallContract } from "./small.ts";
 import { usageContract } from "./usage.ts";
@@ -29,6 +30,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...smallContract,
   ...keyDebugContract,
   ...cachedAnswersContract,
+  ...projectsContract,
 };
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];

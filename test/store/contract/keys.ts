@@ -25,6 +25,8 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
     findLiveKey: {
       "basics: with its limits and its account's plan": async ({ verbs, account }) => {
         const accountId = await account();
+        const project = await verbs.projects.createProject(accountId, { name: "p", rpm: 70, models: ["gpt-*"] });
+        const projectId = typeof project === "string" ? project : project.id;
         const { id, key } = await verbs.keys.createKey({
           accountId,
           name: "k",
@@ -35,7 +37,7 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
           passthrough: true,
           mcpServers: ["files"],
           management: "project",
-          projectId: "p",
+          projectId,
           tpm: 9,
           parallel: 3,
           disabled: true,
@@ -57,7 +59,7 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
           passthrough: true,
           mcpServers: ["files"],
           management: "project",
-          projectId: "p",
+          projectId,
           tpm: 9,
           parallel: 3,
           disabled: true,
@@ -65,6 +67,10 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
           runMicros: 4,
           runRequests: 3,
           runRepeats: 2,
+          project: {
+            ...{ id: projectId, rpm: 70, tpm: null, parallel: null, models: ["gpt-*"], budgetMicros: null },
+            ...{ runMicros: null, runRequests: null, runRepeats: null },
+          },
           account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },
         });
         for (const hash of ["", "x", sha256Hex(key).toUpperCase(), "a\u0000"])
