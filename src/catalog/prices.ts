@@ -3,6 +3,7 @@
 
 import { lookUp } from "../base/look-up.ts";
 import type { Usage } from "../chat/event.ts";
+import type { BilledClass } from "../store/usage/parts.ts";
 import { HOUR_WRITE_FACTOR } from "../vendors/anthropic.ts";
 
 /** US dollars per million tokens. A class without its own price costs as much as the class that contains it. */
@@ -76,31 +77,78 @@ export function costMicros(prices: Prices | undefined, usage: Measured): number 
  */
 export function knownCostMicros(prices: Prices | undefined, usage: Measured): number | undefined {
   if (prices === undefined || isUnpriced(prices, usage)) return undefined;
+  let cost = 0;
+  eachClass(prices, usage, (_, __, micros) => {
+    cost += micros ?? 0;
+  });
+  return Math.max(0, Math.round(cost));
+}
+
+/** What one answer is billed by, by class, without classes of which nothing was used. The costs add up to `costMicros`. */
+export function billedClasses(prices: Prices | undefined, usage: Measured): BilledClass[] {
+  const classes: BilledClass[] = [];
+  const isKnown = prices !== undefined && !isUnpriced(prices, usage);
+  let cost = 0;
+  eachClass(prices ?? NO_PRICES, usage, (name, amount, micros) => {
+    if (amount <= 0) return;
+    const before = Math.round(cost);
+    cost += micros ?? 0;
+    // Each class is rounded such that all of them together are rounded as one cost is.
+    const costMicros = isKnown && micros !== undefined ? Math.round(cost) - before : undefined;
+    classes.push({ name, amount: Math.round(amount), costMicros });
+  });
+  return classes;
+}
+
+const NO_PRICES: Prices = { input: 0 };
+const MS_PER_SECOND = 1000;
+
+/** Calls `add` with each class, its amount and its exact cost in micro-dollars; undefined for a unit without a price. */
+function eachClass(
+  prices: Prices,
+  usage: Measured,
+  add: (name: string, amount: number, micros: number | undefined) => void,
+): void {
   let row: PriceRow = prices;
-  for (const tier of prices.tiers ?? []) if (usage.inputTokens > tier.above) row = tier;
+  let suffix = "";
+  for (const tier of prices.tiers ?? NO_TIERS) {
+    if (usage.inputTokens <= tier.above) continue;
+    row = tier;
+    suffix = ` above ${tier.above}`;
+  }
   const cached = usage.cachedTokens ?? 0;
   const written = usage.cacheWriteTokens ?? 0;
   const forHour = Math.min(written, usage.cacheWriteHourTokens ?? 0);
   // Some upstreams report more cached tokens than input tokens; this must not become a credit.
   const plain = Math.max(0, usage.inputTokens - cached - written);
   const factor = usage.service === undefined ? 1 : (lookUp(prices.services ?? NO_SERVICES, usage.service) ?? 1);
-  const tokens =
-    plain * row.input +
-    cached * (row.cacheRead ?? row.input) +
-    (written - forHour) * (row.cacheWrite ?? row.input) +
-    forHour * (row.cacheWrite1h ?? HOUR_WRITE_FACTOR * row.input) +
-    usage.outputTokens * (row.output ?? 0);
-  const cost =
-    tokens * factor +
-    (usage.searches ?? 0) * (prices.perSearch ?? 0) * MICROS +
-    ((usage.searches ?? 0) > 0 ? (prices.perSearchedRequest ?? 0) : 0) * MICROS +
-    (prices.perRequest ?? 0) * MICROS +
-    ((usage.seconds ?? 0) / 60) * (prices.perMinute ?? 0) * MICROS +
-    (usage.images ?? 0) * (prices.perImage ?? 0) * MICROS +
-    (usage.characters ?? 0) * (prices.perMillionCharacters ?? 0);
-  return Math.max(0, Math.round(cost));
+  const tokens = (name: string, amount: number, price: number) => {
+    if (amount > 0) add(suffix === "" ? name : name + suffix, amount, amount * price * factor);
+  };
+  tokens("input", plain, row.input);
+  tokens("cached_input", cached, row.cacheRead ?? row.input);
+  tokens("cache_write", written - forHour, row.cacheWrite ?? row.input);
+  tokens("cache_write_1h", forHour, row.cacheWrite1h ?? HOUR_WRITE_FACTOR * row.input);
+  tokens("output", usage.outputTokens, row.output ?? 0);
+  const { searches = 0, seconds = 0, images = 0, characters = 0 } = usage;
+  const units = (name: string, amount: number, price: number | undefined, each = MICROS) =>
+    add(name, amount, price === undefined ? undefined : amount * price * each);
+  // Images and sounds without a price of their own are paid as tokens.
+  const isMeasured = usage.inputTokens === 0 && usage.outputTokens === 0;
+  const media = (name: string, amount: number, price: number | undefined, each?: number) => {
+    if (amount > 0 && (price !== undefined || isMeasured)) units(name, amount, price, each);
+  };
+  if (searches > 0) {
+    units("searches", searches, prices.perSearch ?? (prices.perSearchedRequest === undefined ? undefined : 0));
+    if (prices.perSearchedRequest !== undefined) units("searched_requests", 1, prices.perSearchedRequest);
+  }
+  if (prices.perRequest !== undefined) units("requests", 1, prices.perRequest);
+  media("audio_ms", seconds * MS_PER_SECOND, prices.perMinute, MICROS / 60 / MS_PER_SECOND);
+  media("images", images, prices.perImage);
+  media("characters", characters, prices.perMillionCharacters, 1);
 }
 
+const NO_TIERS: NonNullable<Prices["tiers"]> = [];
 const NO_SERVICES: Readonly<Record<string, number>> = {};
 
 /** Whether nothing was counted but units without a price. */

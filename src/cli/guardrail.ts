@@ -6,7 +6,7 @@ import { isRecord } from "../base/json-object.ts";
 import { type Proportion, proportion } from "../base/proportion.ts";
 import type { Config } from "../config/schema.ts";
 import { answerOwnQuestion } from "../decisions/api/own-question.ts";
-import { decisionCostMicros } from "../decisions/models/prices.ts";
+import { decisionCost } from "../decisions/models/prices.ts";
 import { createUpstreams } from "../decisions/models/upstreams.ts";
 import { createGuardrails, type Guardrail } from "../gateway/stages/guardrails/guardrail.ts";
 import type { GuardTools } from "../gateway/stages/guardrails/tools.ts";
@@ -122,7 +122,7 @@ async function toolsOf(
         record: ({ costMicros }) => {
           spent.micros += costMicros;
         },
-        costMicros: (decision, version) => decisionCostMicros(decision, version, prices),
+        cost: (decision, version) => decisionCost(decision, version, prices),
         clock: systemClock,
         // Nobody's budget is asked.
         budgets: { reserve: () => Promise.reject(new Error("there are no budgets here")) },

@@ -29,7 +29,7 @@ import { Priors } from "./backends/prior.ts";
 import { readCalibrationFile } from "./calibration/file.ts";
 import { DecisionDiscovery } from "./models/discover.ts";
 import { DecisionModels } from "./models/models.ts";
-import { decisionCostMicros, decisionWorstCaseMicros, type PriceDeps } from "./models/prices.ts";
+import { decisionCost, decisionWorstCaseMicros, type PriceDeps } from "./models/prices.ts";
 import type { Promotion } from "./models/promote.ts";
 import { createUpstreams } from "./models/upstreams.ts";
 import type { DecisionVersion, ListedModel } from "./models/versions.ts";
@@ -183,7 +183,7 @@ function routesDepsOf(
     },
     answeredNonsense: (version) => watch.doubt(version),
     record: deps.record,
-    costMicros: (spent, version) => decisionCostMicros(spent, version, prices),
+    cost: (spent, version) => decisionCost(spent, version, prices),
     clock: deps.clock,
     endUserOf: deps.endUserOf ?? (() => undefined),
     guards: deps.guards,

@@ -45,7 +45,11 @@ export interface Exchange {
   /** Whether it is a part of a request that was admitted, and so is no request at once of its own. */
   readonly isPart?: true | undefined;
   /** The caller, after the request was admitted and counted. Its usage is recorded. */
-  caller?: { readonly accountId: string; readonly keyId: string };
+  caller?: { readonly accountId: string; readonly keyId: string; readonly projectId?: string | null };
+  /** What the client wants its requests grouped by in reports. */
+  tags?: readonly string[];
+  /** The agent run that the request belongs to. */
+  runId?: string;
   /** Copies the messages of the request if its key is being debugged; undefined for nearly all requests. */
   wire?: WireTap;
   /** Whether a usage row of the whole request was written. If not, one is written when the request ends. */

@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { costMicros, knownCostMicros, withBilling } from "../../src/catalog/prices.ts";
+import {
+  billedClasses,
+  costMicros,
+  knownCostMicros,
+  type Measured,
+  type Prices,
+  withBilling,
+} from "../../src/catalog/prices.ts";
 
 const PRICES = {
   input: 2,
@@ -88,6 +95,60 @@ test("a cost is a whole number, never negative, and grows with the output", () =
       const cost = costMicros(PRICES, usage);
       expect(Number.isSafeInteger(cost) && cost >= 0).toBe(true);
       expect(costMicros(PRICES, { ...usage, outputTokens: outputTokens + 1 })).toBeGreaterThan(cost);
+    }),
+  );
+});
+
+const named = (prices: Prices | undefined, usage: Measured) =>
+  billedClasses(prices, usage).map(({ name, amount, costMicros: cost }) => [name, amount, cost]);
+
+test("an answer is billed by class", () => {
+  const tokens = {
+    inputTokens: 100,
+    outputTokens: 10,
+    cachedTokens: 20,
+    cacheWriteTokens: 60,
+    cacheWriteHourTokens: 40,
+  };
+  expect(named(PRICES, { ...tokens, searches: 2 })).toEqual([
+    ["input", 20, 40],
+    ["cached_input", 20, 10],
+    ["cache_write", 20, 60],
+    ["cache_write_1h", 40, 160],
+    ["output", 10, 100],
+    ["searches", 2, 20_000],
+  ]);
+  expect(named(PRICES, { inputTokens: 1001, outputTokens: 1 })).toEqual([
+    ["input above 1000", 1001, 4004],
+    ["output above 1000", 1, 20],
+  ]);
+  expect(named({ input: 0, perMinute: 0.006 }, { ...UNIT, seconds: 0.5 })).toEqual([["audio_ms", 500, 50]]);
+  expect(named({ input: 1 }, { inputTokens: 5, outputTokens: 0, images: 1 })).toEqual([["input", 5, 5]]);
+  // Where a price is missing, the amount alone is known.
+  expect(named({ input: 1 }, { ...UNIT, images: 2 })).toEqual([["images", 2, undefined]]);
+  expect(named(undefined, tokens).every(([, , cost]) => cost === undefined)).toBe(true);
+  expect(named(PRICES, UNIT)).toEqual([]);
+});
+
+test("the costs of an answer's classes add up to its cost", () => {
+  const tokens = fc.nat(2_000_000);
+  const price = fc.double({ min: 0, max: 30, noNaN: true });
+  const unit = fc.option(price, { nil: undefined });
+  const usages = fc.record({
+    ...{ inputTokens: tokens, outputTokens: tokens, cachedTokens: tokens, cacheWriteTokens: tokens },
+    ...{ cacheWriteHourTokens: tokens, searches: fc.nat(9), images: fc.nat(3), characters: fc.nat(99) },
+    ...{ seconds: fc.double({ min: 0, max: 99, noNaN: true }), service: fc.constantFrom("flex", "priority", "other") },
+  });
+  const prices = fc.record({
+    ...{ input: price, output: unit, cacheRead: unit, cacheWrite: unit, cacheWrite1h: unit },
+    ...{ perImage: unit, perMinute: unit, perMillionCharacters: unit, perSearch: unit, perRequest: unit },
+    services: fc.constant({ priority: 2, flex: 0.5 }),
+    tiers: fc.constantFrom(undefined, [{ above: 1000, input: 3, output: 9 }]),
+  });
+  fc.assert(
+    fc.property(prices, usages, (known, usage) => {
+      const sum = billedClasses(known, usage).reduce((total, { costMicros: cost }) => total + (cost ?? 0), 0);
+      expect(sum).toBe(costMicros(known, usage));
     }),
   );
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { BackendAnswer, BackendSpec } from "../../src/decisions/backends/backend.ts";
 import {
-  decisionCostMicros,
+  decisionCost,
   decisionWorstCaseMicros,
   inputPriceOf,
   type PriceDeps,
@@ -193,7 +193,7 @@ test.each([
   ["a chat model's that does not say what it took", answered("oa", "m"), version("logprobs"), 2_000_000],
   ["a chat model of no known price", answered("own", "m"), version("logprobs"), 0],
 ])("the cost of a decision follows from its price and tokens: %s", (_, decision, of, micros) => {
-  expect(decisionCostMicros(decision, of, deps)).toBe(micros);
+  expect(decisionCost(decision, of, deps).costMicros).toBe(micros);
 });
 
 test.each([

@@ -49,7 +49,7 @@ export async function logRowViews(
       cached_tokens: row.cachedTokens,
       reasoning_tokens: row.reasoningTokens,
       estimated: row.estimated,
-      cost_usd: knownCost(row.costMicros, usesSomething(row), () => isPriced(row.model)),
+      cost_usd: knownCost(row, usesSomething(row), () => isPriced(row.model)),
       latency_ms: row.latencyMs,
       ttft_ms: row.ttfbMs,
       stream: row.stream,

@@ -89,11 +89,12 @@ function addSums(groups: Map<string, Mutable<SlotSums>>, slot: Slot, row: Row): 
   let sums = groups.get(name);
   if (sums === undefined) {
     const none = Object.fromEntries(ADDED.map((one) => [one, 0])) as Record<(typeof ADDED)[number], number>;
-    sums = { ...slot, ...none, errors: 0 };
+    sums = { ...slot, ...none, errors: 0, unpriced: 0 };
     groups.set(name, sums);
   }
   for (const one of ADDED) sums[one] += row[one];
   if (isFailure(row)) sums.errors += row.requests;
+  if (row.unpriced === true) sums.unpriced += 1;
 }
 
 function addLatency(groups: Map<string, Mutable<SlotLatency>>, slot: Slot, row: Row): void {

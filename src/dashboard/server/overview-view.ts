@@ -83,7 +83,11 @@ function sumsOf(rows: readonly SlotSums[], priced: boolean): OverviewSums {
     input_tokens: input,
     output_tokens: output,
     cached_tokens: sum(({ cachedTokens }) => cachedTokens),
-    cost_usd: knownCost(micros, input + output > 0, () => priced),
+    cost_usd: knownCost(
+      { costMicros: micros, unpriced: sum(({ unpriced }) => unpriced) },
+      input + output > 0,
+      () => priced,
+    ),
   };
 }
 

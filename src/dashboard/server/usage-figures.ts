@@ -74,7 +74,7 @@ export function sumsView(rows: readonly ModelSums[], isPriced: (model: string) =
     input_tokens: input,
     output_tokens: output,
     cost_usd: knownCost(
-      sum(({ costMicros }) => costMicros),
+      { costMicros: sum(({ costMicros }) => costMicros), unpriced: sum(({ unpriced }) => unpriced) },
       input + output > 0 || rows.some(({ model, requests, errors }) => model !== "" && requests > errors),
       () => rows.every(({ model }) => model === "" || isPriced(model)),
     ),

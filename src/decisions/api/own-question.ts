@@ -4,6 +4,7 @@ import { ApiError } from "../../base/errors.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
 import { CallerRefused } from "../../gateway/stages/guardrails/tools.ts";
+import { type LabelHolder, usageLabelsOf } from "../../gateway/usage/labels.ts";
 import { NonsenseAnswer } from "../backends/backend.ts";
 import type { Priors } from "../backends/prior.ts";
 import type { DecisionVersion } from "../models/versions.ts";
@@ -27,6 +28,8 @@ export interface OwnQuestion {
     readonly reservation?: Reserved | undefined;
     readonly requestId: string;
     readonly endpoint: string;
+    /** What reports group the request by; absent: its caller alone. */
+    readonly labels?: LabelHolder;
   };
   readonly signal: AbortSignal;
 }
@@ -34,7 +37,7 @@ export interface OwnQuestion {
 /** What it needs of the decisions. */
 export type OwnQuestionDeps = Pick<
   DecisionRoutesDeps,
-  "models" | "upstream" | "timeoutMs" | "answered" | "answeredNonsense" | "record" | "costMicros" | "clock"
+  "models" | "upstream" | "timeoutMs" | "answered" | "answeredNonsense" | "record" | "cost" | "clock"
 > &
   Pick<DecisionRoutesDeps, "budgets" | "worstCaseMicros"> & { readonly priors: Priors | undefined };
 
@@ -106,9 +109,10 @@ async function answered(
     cachedTokens: decision.backend?.cachedTokens ?? 0,
     cacheWriteTokens: decision.backend?.cacheWriteTokens ?? 0,
     estimated: decision.estimated,
-    costMicros: deps.costMicros(decision, version),
+    ...deps.cost(decision, version),
     latencyMs: Math.round(performance.now() - startedMs),
     ...{ ttfbMs: null, stream: false, createdAtMs: deps.clock.now() },
+    ...usageLabelsOf(request.labels ?? { caller: request.caller }),
   });
   const refusal = decisionRefusal(decision, asked.names);
   if (refusal !== undefined) throw refusal;

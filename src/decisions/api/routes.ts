@@ -8,6 +8,7 @@ import { ApiError, ERRORS } from "../../base/errors.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { lazily } from "../../base/lazily.ts";
 import { platformSignal } from "../../base/stop-signal.ts";
+import { type BilledCost, NO_COST } from "../../catalog/billed.ts";
 import { type CallerModels, keyMayUse } from "../../catalog/key-models.ts";
 import type { Budgets } from "../../gateway/admission/budgets.ts";
 import type { Caller } from "../../gateway/admission/caller.ts";
@@ -17,6 +18,7 @@ import { callTraceOf } from "../../gateway/calls/route-call.ts";
 import { headerText } from "../../gateway/centre/answer.ts";
 import type { Guards } from "../../gateway/stages/guardrails/deps.ts";
 import { guardedCall } from "../../gateway/stages/guardrails/guards.ts";
+import { usageLabelsOf } from "../../gateway/usage/labels.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { admittingEndpoint, describedBy, endpointsBehind, type ServedEndpoint } from "../../http/served-endpoint.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
@@ -41,7 +43,19 @@ export type DecisionCaller = Pick<Caller, "keyId" | "accountId" | "models" | "bu
 /** The members of the edge's exchange that are used here. */
 export type DecisionExchange = Pick<
   Exchange,
-  "requestId" | "path" | "startedMs" | "headers" | "log" | "span" | "failedRoutes" | "wire" | "recorded" | "atEnd"
+  | "requestId"
+  | "path"
+  | "startedMs"
+  | "headers"
+  | "log"
+  | "span"
+  | "failedRoutes"
+  | "wire"
+  | "recorded"
+  | "atEnd"
+  | "tags"
+  | "runId"
+  | "caller"
 >;
 
 export interface DecisionRoutesDeps {
@@ -71,7 +85,7 @@ export interface DecisionRoutesDeps {
   answeredNonsense(version: DecisionVersion): void;
   record(usage: UsageRecord): void;
   /** The cost of an answered request, in micro-dollars. */
-  costMicros(decision: DecisionCost, version: DecisionVersion): number;
+  cost(decision: DecisionCost, version: DecisionVersion): BilledCost;
   clock: Clock;
   /** The name of a caller for a provider that is told who its requests are from. */
   endUserOf: EndUsers;
@@ -357,13 +371,14 @@ function recordUsage(decision: DecisionCost | undefined, used: Used, deps: Decis
     cacheWriteTokens: decision?.backend?.cacheWriteTokens ?? 0,
     reasoningTokens: 0,
     estimated: decision?.estimated ?? false,
-    costMicros: decision === undefined ? 0 : deps.costMicros(decision, version),
+    ...(decision === undefined ? NO_COST : deps.cost(decision, version)),
     latencyMs: Math.round(performance.now() - exchange.startedMs),
     ttfbMs: null,
     stream: false,
     createdAtMs: deps.clock.now(),
     attempts: exchange.failedRoutes,
     arrivedMs: exchange.startedMs,
+    ...usageLabelsOf(exchange),
   });
   exchange.recorded = true;
 }

@@ -1,7 +1,8 @@
 // The cost of a decision: its input tokens at the version's own price, or else at the price of the chat model that is asked
 // (configured or public), or at the decision service's public price. Output is free.
 
-import { costMicros, type Prices } from "../../catalog/prices.ts";
+import { type BilledCost, billedCost, NO_COST } from "../../catalog/billed.ts";
+import type { Prices } from "../../catalog/prices.ts";
 import { worstCostMicros } from "../../gateway/usage/worst-case.ts";
 import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";
@@ -18,15 +19,15 @@ export interface PriceDeps {
   chatPrices(provider: string, model: string): Prices | undefined;
 }
 
-/** The cost of a request in whole micro-dollars; 0 if no price is known. */
-export function decisionCostMicros(spent: DecisionCost, version: DecisionVersion, deps: PriceDeps): number {
+/** The cost of a request; 0 if no price is known. */
+export function decisionCost(spent: DecisionCost, version: DecisionVersion, deps: PriceDeps): BilledCost {
   const { backend, inputTokens } = spent;
   // A request that needed no upstream costs nothing.
-  if (backend === undefined) return 0;
+  if (backend === undefined) return NO_COST;
   const prices = pricesOf(version, backend.route, deps);
   // Each question is a prompt of its own for a text model, so the tokens that were sent determine the cost.
   const own = version.inputPrice === undefined && backendOf(version.spec).asText ? backend.spent : undefined;
-  return prices === undefined ? 0 : costMicros(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
+  return billedCost(prices, { ...(own ?? { inputTokens }), outputTokens: 0 });
 }
 
 /** The tokens of the prompt around a question for a text model. */

@@ -58,6 +58,7 @@ export function spend(
       failedRoutes: exchange.failedRoutes,
       askedMs: attempt.startedMs,
       answerId: turn.id,
+      labels: exchange,
     }),
   );
 }

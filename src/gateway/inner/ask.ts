@@ -8,6 +8,7 @@ import type { ChatMessage, ChatRequest, ResponseFormat } from "../../chat/reques
 import type { Reservation } from "../../shared-state/reservations.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { EndUsers } from "../admission/end-users.ts";
+import type { LabelHolder } from "../usage/labels.ts";
 import type { InnerDeps } from "./inner-answer.ts";
 
 export interface ModelCallDeps extends Omit<InnerDeps, "endUserOf"> {
@@ -33,6 +34,8 @@ export interface Payer {
   caller: Caller;
   requestId: string;
   endpoint: string;
+  /** What reports group the request by; absent: its caller alone. */
+  labels?: LabelHolder;
   /** The caller's budget reservation, which includes this call. */
   reservation?: Reservation | undefined;
 }

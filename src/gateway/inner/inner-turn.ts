@@ -10,12 +10,15 @@ import type { WireFormat } from "../../wire/format.ts";
 import { known } from "../../wire/unread.ts";
 import type { Caller } from "../admission/caller.ts";
 import type { BodyMembers, ChatTurn } from "../centre/stage.ts";
+import type { LabelHolder } from "../usage/labels.ts";
 
 /** Whose request it is. */
 export interface InnerRequestOf {
   readonly caller: Pick<Caller, "accountId" | "keyId"> & { readonly account: Pick<Caller["account"], "tier"> };
   readonly requestId: string;
   readonly endpoint: string;
+  /** What reports group the request by; absent: its caller alone. */
+  readonly labels?: LabelHolder;
   /** The reservation of the request for which it is made. */
   readonly reservation?: Reservation | undefined;
 }
@@ -59,7 +62,7 @@ const NEUTRAL: WireFormat = {
 /** Creates the turn of a request to a model. */
 export function innerTurn(
   { model, routes, chat }: { model: CatalogModel; routes: readonly ModelRoute[]; chat: ChatRequest },
-  { caller, requestId, endpoint, reservation }: InnerRequestOf,
+  { caller, requestId, endpoint, labels, reservation }: InnerRequestOf,
   { clock, signal }: { clock: { now(): number }; signal: StopSignal },
 ): InnerTurn {
   const ends: (() => void)[] = [];
@@ -72,6 +75,9 @@ export function innerTurn(
     headers: {},
     log: {},
     failedRoutes: [],
+    caller,
+    ...(labels?.tags === undefined ? {} : { tags: labels.tags }),
+    ...(labels?.runId === undefined ? {} : { runId: labels.runId }),
     recorded: false,
     streaming: false,
     atEnd: (work: () => void) => void ends.push(work),

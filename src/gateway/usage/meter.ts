@@ -1,14 +1,16 @@
 // Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
 import type { FailedRoute } from "../../base/attempt.ts";
+import { billedCost } from "../../catalog/billed.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
-import { costMicros, knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
+import { knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
+import { type LabelHolder, usageLabelsOf } from "./labels.ts";
 import { mediaTokens } from "./media-tokens.ts";
 
 /** The recorded facts about one upstream call. */
@@ -37,6 +39,8 @@ export interface UsageOwner {
   askedMs?: number;
   /** The id of the answer as the client knows it. */
   answerId?: string;
+  /** Holds what the request is grouped by in reports. */
+  labels: LabelHolder;
 }
 
 const NO_ROUTES: readonly FailedRoute[] = [];
@@ -60,13 +64,14 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     cacheWriteTokens: usage.cacheWriteTokens ?? 0,
     reasoningTokens: usage.reasoningTokens ?? 0,
     estimated: usage.estimated === true,
-    costMicros: costMicros(model.prices, usage),
+    ...billedCost(model.prices, usage),
     latencyMs: Math.round(performance.now() - account.startedMs),
     ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
     stream: account.stream,
     createdAtMs: account.nowMs,
     attempts: account.failedRoutes ?? NO_ROUTES,
     arrivedMs: account.startedMs,
+    ...usageLabelsOf(account.labels),
   };
   if (account.askedMs !== undefined) record.askedMs = account.askedMs;
   if (spent.isCall === true) record.isCall = true;

@@ -2,6 +2,7 @@
 
 import type { Exchange } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
+import { usageLabelsOf } from "./labels.ts";
 
 /** The usage row of a request that no upstream answered, or of a web tool. */
 export function unansweredRow(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
@@ -32,5 +33,6 @@ export function unansweredRow(exchange: Exchange, end: { status: number; tookMs:
     createdAtMs: end.nowMs,
     attempts: failedRoutes,
     arrivedMs: exchange.startedMs,
+    ...usageLabelsOf(exchange),
   };
 }

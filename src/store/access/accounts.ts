@@ -279,6 +279,7 @@ function* isKnownIdentity(store: Store, { provider, subject }: Identity): Work<b
 const ROLLUPS = [
   { table: "usage_daily", by: ["day", "model"], sums: SUMS },
   { table: "usage_hourly", by: ["hour", "model"], sums: SUMS },
+  { table: "usage_labels", by: ["unit", "start", "kind", "name", "model"], sums: SUMS },
   {
     table: "usage_latency",
     by: ["unit", "start", "model", "status_class", "bucket"],
@@ -288,6 +289,9 @@ const ROLLUPS = [
 
 /** Removes the account from its roll-ups. */
 function* unattribute(store: Store, accountId: string): Work<void> {
+  // Tags are the words of the account.
+  const dropTags = store.statement("DELETE FROM usage_labels WHERE account_id = ? AND kind = 'tag'");
+  yield* step(() => dropTags.run([accountId]));
   for (const { table, by, sums } of ROLLUPS) {
     const group = by.join(", ");
     const add = store.statement(

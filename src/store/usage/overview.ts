@@ -39,6 +39,7 @@ const SUM_NAMES = [
   "cacheWriteTokens",
   "reasoningTokens",
   "costMicros",
+  "unpriced",
 ] as const;
 
 /** Builds the verbs. */
@@ -120,6 +121,7 @@ function recentUsage({ db }: Store) {
           cacheWriteTokens: usage.cacheWriteTokens,
           reasoningTokens: usage.reasoningTokens,
           costMicros: usage.costMicros,
+          unpriced: usage.unpriced,
           latencyMs: usage.latencyMs,
           ttfbMs: usage.ttfbMs,
         })

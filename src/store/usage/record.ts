@@ -3,6 +3,7 @@
 import { ANSWERED, type FailedRoute, type KeptTry } from "../../base/attempt.ts";
 import { isStorable, storable } from "../../base/storable.ts";
 import { latencyBucket } from "./latency.ts";
+import { addClasses, type BilledClass, type ClassSums, type Label, LabelReader } from "./parts.ts";
 
 /** The error code of a request that its client aborted; this is not a failure. */
 export const STOPPED = "client_gone";
@@ -44,6 +45,20 @@ export interface UsageRecord {
   readonly askedMs?: number;
   /** The id of the answer as the client knows it. */
   readonly answerId?: string;
+  /** The project of the key, the tags and the agent run of the request. */
+  readonly projectId?: string;
+  readonly tags?: readonly string[];
+  readonly runId?: string;
+  /** The part of the written tokens that is kept for an hour. */
+  readonly cacheWriteHourTokens?: number;
+  /** The service tier or speed that the answer named; absent for the ordinary one. */
+  readonly service?: string;
+  /** Web searches that the provider ran. */
+  readonly searches?: number;
+  /** True if no price is known for what was used. The cost is 0 then. */
+  readonly unpriced?: true;
+  /** What the provider bills, by class; the costs add up to `costMicros`. */
+  readonly classes?: readonly BilledClass[];
   /** True for a failed upstream call that cost tokens. The request itself has its own record. */
   readonly isCall?: true;
 }
@@ -132,6 +147,8 @@ export interface UsageSums {
   cacheWriteTokens: number;
   reasoningTokens: number;
   costMicros: number;
+  /** Upstream calls without a known price, which are not part of the cost. */
+  unpriced: number;
 }
 
 /** Sums of one (UTC hour, account, key, model). */
@@ -145,6 +162,16 @@ export interface UsageDelta extends UsageSums {
   lastAtMs: number;
   /** By class of status and bucket. */
   readonly latency: Map<number, LatencyCount>;
+  /** By label; undefined if no request had one. */
+  labels: Map<string, LabelSums> | undefined;
+  /** What providers bill; undefined if no provider was called. */
+  classes: Map<string, ClassSums> | undefined;
+}
+
+/** Sums of the requests with one label. */
+export interface LabelSums extends UsageSums {
+  readonly label: Label;
+  lastAtMs: number;
 }
 
 /** The number of requests with one class of status in one bucket of latency. */
@@ -181,6 +208,12 @@ export class UsageTally {
   readonly #deltas = new Map<string, UsageDelta>();
   /** The group of the last record, to which the next one nearly always belongs too. */
   #last: UsageDelta | undefined;
+  readonly #labels: LabelReader;
+
+  /** `labels`: knows which tags have sums of their own, beyond this tally. */
+  constructor(labels = new LabelReader()) {
+    this.#labels = labels;
+  }
 
   get size(): number {
     return this.#deltas.size;
@@ -194,13 +227,11 @@ export class UsageTally {
   /** Adds one record. */
   add(record: UsageRecord): void {
     const delta = this.#groupOf(record);
-    if (record.isCall !== true) addRequest(delta, record);
-    delta.inputTokens += record.inputTokens;
-    delta.outputTokens += record.outputTokens;
-    delta.cachedTokens += record.cachedTokens;
-    delta.cacheWriteTokens += record.cacheWriteTokens;
-    delta.reasoningTokens += record.reasoningTokens;
-    delta.costMicros += record.costMicros;
+    if (record.isCall !== true) addLatency(delta, record);
+    addAmounts(delta, record);
+    const labels = this.#labels.of(record, record.accountId, dayOf(record.createdAtMs));
+    if (labels !== undefined) addLabels(delta, labels, record);
+    if (record.classes !== undefined) addBilled(delta, record.classes, record);
     delta.firstAtMs = Math.min(delta.firstAtMs, record.createdAtMs);
     delta.lastAtMs = Math.max(delta.lastAtMs, record.createdAtMs);
   }
@@ -223,9 +254,46 @@ export class UsageTally {
   }
 }
 
-function addRequest(delta: UsageDelta, record: UsageRecord): void {
-  delta.requests += 1;
-  if (isFailure(record)) delta.errors += 1;
+function addAmounts(sums: UsageSums, record: UsageRecord): void {
+  if (record.isCall !== true) {
+    sums.requests += 1;
+    if (isFailure(record)) sums.errors += 1;
+  }
+  sums.inputTokens += record.inputTokens;
+  sums.outputTokens += record.outputTokens;
+  sums.cachedTokens += record.cachedTokens;
+  sums.cacheWriteTokens += record.cacheWriteTokens;
+  sums.reasoningTokens += record.reasoningTokens;
+  sums.costMicros += record.costMicros;
+  if (record.unpriced === true) sums.unpriced += 1;
+}
+
+function addLabels(delta: UsageDelta, labels: readonly Label[], record: UsageRecord): void {
+  delta.labels ??= new Map();
+  for (const label of labels) {
+    const place = `${label.kind} ${label.name}`;
+    let sums = delta.labels.get(place);
+    if (sums === undefined) {
+      sums = { label, lastAtMs: record.createdAtMs, ...noSums() };
+      delta.labels.set(place, sums);
+    }
+    addAmounts(sums, record);
+    sums.lastAtMs = Math.max(sums.lastAtMs, record.createdAtMs);
+  }
+}
+
+function addBilled(delta: UsageDelta, classes: readonly BilledClass[], record: UsageRecord): void {
+  delta.classes ??= new Map();
+  const { provider, upstreamModel: model, service = "" } = record;
+  const sums = classes.map(({ name, amount, costMicros }) => ({
+    ...{ provider, model, service, class: name, amount },
+    unpriced: costMicros === undefined ? amount : 0,
+    costMicros: costMicros ?? 0,
+  }));
+  addClasses(delta.classes, sums);
+}
+
+function addLatency(delta: UsageDelta, record: UsageRecord): void {
   const statusClass = record.errorCode === STOPPED ? 0 : Math.floor(record.status / 100);
   countOf(delta, statusClass, latencyBucket(record.latencyMs)).requests += 1;
   if (record.ttfbMs !== null) countOf(delta, statusClass, latencyBucket(record.ttfbMs)).firstBytes += 1;
@@ -264,6 +332,15 @@ function emptyDelta(record: UsageRecord): UsageDelta {
     model: record.model,
     firstAtMs: record.createdAtMs,
     lastAtMs: record.createdAtMs,
+    ...noSums(),
+    latency: new Map(),
+    labels: undefined,
+    classes: undefined,
+  };
+}
+
+function noSums(): UsageSums {
+  return {
     requests: 0,
     errors: 0,
     inputTokens: 0,
@@ -272,6 +349,6 @@ function emptyDelta(record: UsageRecord): UsageDelta {
     cacheWriteTokens: 0,
     reasoningTokens: 0,
     costMicros: 0,
-    latency: new Map(),
+    unpriced: 0,
   };
 }

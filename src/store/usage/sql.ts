@@ -1,7 +1,9 @@
 // The statements that write usage: one row for each request, and its roll-ups. They are prepared once.
 
+import { storable } from "../../base/storable.ts";
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
+import { addClasses, type ClassSums } from "./parts.ts";
 import {
   AMOUNTS,
   dayOfHour,
@@ -10,6 +12,7 @@ import {
   triesOf,
   type UsageDelta,
   type UsageRecord,
+  type UsageSums,
 } from "./record.ts";
 
 /** The columns that every usage roll-up sums. */
@@ -22,6 +25,7 @@ export const SUMS = [
   "cache_write_tokens",
   "reasoning_tokens",
   "cost_micros",
+  "unpriced",
 ] as const;
 /** The upsert that adds a row's sums to those of the existing row. */
 const adds = (table: string) => SUMS.map((name) => `${name} = ${table}.${name} + excluded.${name}`).join(", ");
@@ -65,6 +69,8 @@ export function writingUsage(store: Store) {
     rollups: rollupStatements(store),
     totals: totalStatements(store),
     spending: spendStatements(store),
+    labels: labelStatements(store),
+    classes: classStatements(store),
   };
   return {
     /**
@@ -88,8 +94,9 @@ export function writingUsage(store: Store) {
             const amounts = amountsOf(delta);
             const whose = attributed ? [delta.accountId, delta.keyId, delta.model] : ["", "", delta.model];
             writes.push(...write.rollups(delta, whose, amounts), ...write.totals(delta, attributed, amounts));
-            if (attributed) writes.push(...write.spending(delta));
+            if (attributed) writes.push(...write.spending(delta), ...write.labels(delta));
           }
+          writes.push(...write.classes(sums));
           yield* steps(writes.sort(inOrder).map(({ run }) => run));
         },
         { sees: "row" },
@@ -111,7 +118,7 @@ function inOrder(a: Write, b: Write): number {
   return a.row < b.row ? -1 : 1;
 }
 
-function amountsOf(d: UsageDelta): number[] {
+function amountsOf(d: UsageSums): number[] {
   return [
     d.requests,
     d.errors,
@@ -121,6 +128,7 @@ function amountsOf(d: UsageDelta): number[] {
     d.cacheWriteTokens,
     d.reasoningTokens,
     d.costMicros,
+    d.unpriced,
   ];
 }
 
@@ -129,6 +137,7 @@ const ROW_COLUMNS = [
   ...["request_id", "account_id", "key_id", "model", "provider", "upstream_model", "endpoint", "status", "error_code"],
   ...["input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "estimated"],
   ...["cost_micros", "latency_ms", "ttfb_ms", "stream", "created_at", "uid", "attempts", "repeats", "answer_id"],
+  ...["project_id", "tags", "run_id", "cache_write_hour_tokens", "service", "searches", "unpriced"],
 ];
 /** Rows in one statement, the most first: a server answers few large statements sooner than many small ones. */
 const ROWS_AT_ONCE = [64, 16, 4, 1];
@@ -188,6 +197,13 @@ function addValues(values: RowValue[], { record: r, uid, repeats }: UsageRow): v
     tries === undefined ? null : JSON.stringify(tries),
     repeats,
     r.answerId ?? null,
+    r.projectId ?? null,
+    r.tags === undefined ? null : JSON.stringify(r.tags.map(storable)),
+    r.runId ?? null,
+    r.cacheWriteHourTokens ?? null,
+    r.service ?? null,
+    r.searches ?? null,
+    r.unpriced ?? null,
   );
 }
 
@@ -271,5 +287,50 @@ function spendStatements({ statement }: Store) {
     const writes: Write[] = [{ table: 6, row: keyId, run: () => key.run({ id: keyId, at, cost }) }];
     if (cost > 0) writes.push({ table: 7, row: accountId, run: () => accountBudget.run({ id: accountId, at, cost }) });
     return writes;
+  };
+}
+
+function labelStatements({ statement }: Store) {
+  const label = statement(
+    `INSERT INTO usage_labels (unit, start, kind, name, account_id, key_id, model, ${SUMS.join(", ")})
+     VALUES (?, ?, ?, ?, ?, ?, ?, ${MARKS})
+     ON CONFLICT (unit, start, kind, name, account_id, key_id, model) DO UPDATE SET ${adds("usage_labels")}`,
+  );
+  return ({ labels, hour, accountId, keyId, model }: UsageDelta): Write[] => {
+    if (labels === undefined) return [];
+    const slots = [["hour", hour] as const, ["day", dayOfHour(hour)] as const];
+    return [...labels.values()].flatMap((sums) =>
+      slots.map(([unit, start]) => {
+        const place = [unit, start, sums.label.kind, sums.label.name, accountId, keyId, model];
+        return { table: 8, row: place.join("\n"), run: () => label.run([...place, ...amountsOf(sums)]) };
+      }),
+    );
+  };
+}
+
+function classStatements({ statement }: Store) {
+  const addClass = statement(
+    `INSERT INTO usage_classes (day, provider, model, service, class, amount, unpriced, cost_micros)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (day, provider, model, service, class) DO UPDATE SET
+       amount = usage_classes.amount + excluded.amount, unpriced = usage_classes.unpriced + excluded.unpriced,
+       cost_micros = usage_classes.cost_micros + excluded.cost_micros`,
+  );
+  return (deltas: readonly UsageDelta[]): Write[] => {
+    const days = new Map<number, Map<string, ClassSums>>();
+    for (const { hour, classes } of deltas) {
+      if (classes === undefined) continue;
+      const day = dayOfHour(hour);
+      const ofDay = days.get(day) ?? new Map<string, ClassSums>();
+      days.set(day, ofDay);
+      addClasses(ofDay, classes.values());
+    }
+    return [...days].flatMap(([day, classes]) =>
+      [...classes.values()].map((sums) => {
+        const place = [day, sums.provider, sums.model, sums.service, sums.class];
+        const amounts = [sums.amount, sums.unpriced, sums.costMicros];
+        return { table: 9, row: place.join("\n"), run: () => addClass.run([...place, ...amounts]) };
+      }),
+    );
   };
 }

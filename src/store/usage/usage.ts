@@ -35,6 +35,7 @@ const SUM_COLUMNS = {
   cacheWriteTokens: usageDaily.cacheWriteTokens,
   reasoningTokens: usageDaily.reasoningTokens,
   costMicros: usageDaily.costMicros,
+  unpriced: usageDaily.unpriced,
 };
 
 /** Aggregates of the same columns. */
@@ -217,6 +218,9 @@ function deletingUsage({ db, statement, clock }: Store) {
   const latencyKey = "unit, start, account_id, key_id, model, status_class, bucket";
   const deleteHourly = deleteSome("usage_hourly", "hour, account_id, key_id, model", "hour < ?");
   const deleteDaily = deleteSome("usage_daily", "day, account_id, key_id, model", "day < ?");
+  const labelKey = "unit, start, kind, name, account_id, key_id, model";
+  const deleteLabels = deleteSome("usage_labels", labelKey, "unit = ? AND start < ?");
+  const deleteClasses = deleteSome("usage_classes", "day, provider, model, service, class", "day < ?");
   const deleteLatencyHours = deleteSome("usage_latency", latencyKey, "unit = 'hour' AND start < ?");
   const deleteLatencyDays = deleteSome("usage_latency", latencyKey, "unit = 'day' AND start < ?");
   // Rows are inserted as their requests end, so the oldest have the smallest ids. A row of a time to come, from before a clock was
@@ -226,14 +230,18 @@ function deletingUsage({ db, statement, clock }: Store) {
     db.select({ id: usage.id }).from(usage).where(lte(usage.createdAtMs, nowMs)).orderBy(asc(usage.id)).limit(limit);
 
   return {
-    /** Deletes up to `limit` hourly sums and as many histograms before that hour; returns how many rows. */
+    /** Deletes up to `limit` hourly sums, as many of labels and as many histograms before that hour; returns how many rows. */
     async deleteHourlyBefore(hour: number, limit = DELETE_BATCH): Promise<number> {
-      return (await deleteHourly.run([hour, limit])).changes + (await deleteLatencyHours.run([hour, limit])).changes;
+      const rows = (await deleteHourly.run([hour, limit])).changes;
+      const labels = (await deleteLabels.run(["hour", hour, limit])).changes;
+      return rows + labels + (await deleteLatencyHours.run([hour, limit])).changes;
     },
 
-    /** Deletes up to `limit` daily sums before that day; returns how many. */
+    /** Deletes up to `limit` daily sums, as many of labels and as many of classes before that day; returns how many. */
     async deleteDailyBefore(day: number, limit = DELETE_BATCH): Promise<number> {
-      return (await deleteDaily.run([day, limit])).changes;
+      const rows = (await deleteDaily.run([day, limit])).changes;
+      const labels = (await deleteLabels.run(["day", day, limit])).changes;
+      return rows + labels + (await deleteClasses.run([day, limit])).changes;
     },
 
     /** Deletes up to `limit` daily histograms before that day; returns how many rows. */

@@ -4,6 +4,7 @@
 // only.
 
 import { uuid } from "../../base/ids.ts";
+import { LabelReader } from "./parts.ts";
 import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
 import type { Spending } from "./spending.ts";
 import type { UsageBatch } from "./sql.ts";
@@ -63,7 +64,8 @@ export class UsageWriter {
   readonly #queueMax: number;
   readonly #onError: (error: unknown) => void;
   #queue: UsageRecord[] = [];
-  #overflow = new UsageTally();
+  readonly #labels = new LabelReader();
+  #overflow = new UsageTally(this.#labels);
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
   /** Amounts by key id and by account id; no key and account have the same id. */
@@ -185,7 +187,7 @@ export class UsageWriter {
   #addSums(record: UsageRecord): void {
     const roomy = this.#overflow.size < OVERFLOW_GROUPS_MAX || this.#overflow.has(record);
     if (!roomy) this.#addPendingCost(record, -1);
-    this.#overflow.add(withStorableNames(roomy ? record : { ...record, accountId: "", keyId: "" }));
+    this.#overflow.add(withStorableNames(roomy ? record : unattributed(record)));
   }
 
   /** Writes the next batch, or waits for the current write. If it fails, the queue stays unchanged. */
@@ -217,7 +219,7 @@ export class UsageWriter {
 
   #nextFlight(): Flight {
     const queued = this.#queue.slice(0, BATCH_MAX).map(withStorableNames);
-    const tally = new UsageTally();
+    const tally = new UsageTally(this.#labels);
     for (const record of queued) tally.add(record);
     // A failed upstream call has a row but does not count as a request.
     const own = queued.map((record) => ({ record, uid: null, repeats: record.isCall === true ? 0 : 1 }));
@@ -225,18 +227,18 @@ export class UsageWriter {
       .map(([uid, { record, repeats }]) => ({ record, uid, repeats }))
       .sort((a, b) => (a.uid < b.uid ? -1 : 1));
     const sums = [...tally.values(), ...this.#overflow.values()];
-    this.#overflow = new UsageTally();
+    this.#overflow = new UsageTally(this.#labels);
     this.#shared = new Map();
     return { id: uuid(), queued: queued.length, rows: [...own, ...shared], sums, spent: sums.flatMap(spentIn) };
   }
 
-  #addPendingCost({ keyId, accountId, costMicros }: UsageRecord, sign: 1 | -1): void {
+  #addPendingCost({ keyId, accountId, projectId, costMicros }: UsageRecord, sign: 1 | -1): void {
     if (costMicros === 0) return;
-    for (const id of [keyId, accountId]) this.#changePending(id, sign * costMicros);
+    for (const id of [keyId, accountId, projectId ?? ""]) this.#changePending(id, sign * costMicros);
   }
 
   #changePending(id: string, micros: number): void {
-    // The record belongs to no account.
+    // The record belongs to no account, or its key to no project.
     if (id === "") return;
     const pending = this.pendingCostMicros(id) + micros;
     if (pending === 0) this.#pendingCost.delete(id);
@@ -244,6 +246,16 @@ export class UsageWriter {
   }
 }
 
-function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros }: UsageBatch["sums"][number]): Spending[] {
-  return costMicros === 0 ? [] : [keyId, accountId].map((id) => ({ id, atMs, costMicros }));
+function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros, labels }: UsageBatch["sums"][number]): Spending[] {
+  if (costMicros === 0) return [];
+  const spent = [keyId, accountId].map((id) => ({ id, atMs, costMicros }));
+  for (const sums of labels?.values() ?? []) {
+    const { label, lastAtMs, costMicros } = sums;
+    if (label.kind === "project" && costMicros > 0) spent.push({ id: label.name, atMs: lastAtMs, costMicros });
+  }
+  return spent;
+}
+
+function unattributed({ projectId: _project, tags: _tags, ...record }: UsageRecord): UsageRecord {
+  return { ...record, accountId: "", keyId: "" };
 }

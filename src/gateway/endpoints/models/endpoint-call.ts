@@ -160,7 +160,7 @@ function settleCall(
       {
         ...{ requestId: exchange.requestId, accountId: caller.accountId, keyId: caller.keyId, endpoint: exchange.path },
         ...{ stream: exchange.streaming, startedMs: exchange.startedMs, nowMs: deps.clock.now() },
-        ...{ failedRoutes: exchange.failedRoutes, askedMs: attempt.startedMs },
+        ...{ failedRoutes: exchange.failedRoutes, askedMs: attempt.startedMs, labels: exchange },
       },
     ),
   );

@@ -10,7 +10,7 @@ import { STOPPED } from "../../../store/usage/record.ts";
  * null where the price is unknown.
  */
 export function openRouterGeneration(id: string, row: LogRow, isPriced: boolean) {
-  const cost = knownCost(row.costMicros, usesSomething(row), () => isPriced);
+  const cost = knownCost(row, usesSomething(row), () => isPriced);
   return {
     data: {
       id,

@@ -5,7 +5,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { type Limit, lone } from "../../../base/limit.ts";
-import { costMicros, type Prices } from "../../../catalog/prices.ts";
+import { billedCost, NO_COST } from "../../../catalog/billed.ts";
+import type { Prices } from "../../../catalog/prices.ts";
 import { type ByteSource, byteResponse } from "../../../http/byte-response.ts";
 import { type Exchange, exchangeOf } from "../../../http/exchange.ts";
 import type { UsageRecord } from "../../../store/usage/record.ts";
@@ -19,6 +20,7 @@ import type { Caller } from "../../admission/caller.ts";
 import { clientGone } from "../../calls/request-deadline.ts";
 import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../rules/policy.ts";
+import { usageLabelsOf } from "../../usage/labels.ts";
 import { headersDown, headersUp } from "./headers.ts";
 import { SecretMask } from "./mask.ts";
 import { type Reported, reportReader } from "./reported.ts";
@@ -265,10 +267,11 @@ function book(
     cacheWriteTokens: usage.cacheWriteTokens ?? 0,
     reasoningTokens: usage.reasoningTokens ?? 0,
     estimated: false,
-    costMicros: model === "" ? 0 : costMicros(deps.prices(provider.name, model), usage),
+    ...(model === "" ? NO_COST : billedCost(deps.prices(provider.name, model), usage)),
     latencyMs: Math.round(performance.now() - exchange.startedMs),
     ttfbMs: Math.round(ttfbMs),
     stream: exchange.streaming,
     createdAtMs: deps.clock.now(),
+    ...usageLabelsOf(exchange),
   });
 }

@@ -328,7 +328,7 @@ export class ChatCompaction {
     const configured = settings().model === "" ? undefined : this.#deps.model(settings().model);
     // The configured model is only used for chat: discovery may find out later that it is of another kind.
     const by = configured?.model.kind === "chat" ? configured : { model, routes };
-    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, reservation };
+    const payer = { caller, requestId: exchange.requestId, endpoint: exchange.path, labels: exchange, reservation };
     return {
       window: windows.of(by.model) ?? by.model.contextLength,
       ask: ({ system, user }, maxTokens) => ask({ ...by, system, user, maxTokens }, { payer, timeoutMs: SUMMARY_MS }),

@@ -12,7 +12,7 @@ import type { GuardedRequest } from "./tools.ts";
 /** Whose request it is. */
 export interface GuardedCaller extends Pick<GuardedRequest, "caller" | "model"> {
   /** Where it is told what was done. */
-  readonly exchange: Pick<Exchange, "requestId" | "path" | "log" | "headers">;
+  readonly exchange: Pick<Exchange, "requestId" | "path" | "log" | "headers" | "tags" | "runId" | "caller">;
 }
 
 /** The guardrails that apply to a request. */
@@ -24,7 +24,7 @@ export class GuardedCall {
   constructor(guards: Guards, own: readonly Guardrail[], { caller, model, exchange }: GuardedCaller) {
     const { requestId, path: endpoint } = exchange;
     this.#guards = guards;
-    this.#session = new GuardSession(own, { caller, model, requestId, endpoint });
+    this.#session = new GuardSession(own, { caller, model, requestId, endpoint, labels: exchange });
     this.#exchange = exchange;
   }
 

@@ -13,7 +13,7 @@ import type { GuardedRequest } from "./tools.ts";
 /** The work of the guardrails that apply to a request; undefined if none does. */
 export function guardrailsRun(guards: Guards, guardrails: readonly Guardrail[], turn: ChatTurn): StageRun | undefined {
   const { requestId, path: endpoint } = turn.exchange;
-  const request = { caller: turn.caller, model: turn.model.id, requestId, endpoint };
+  const request = { caller: turn.caller, model: turn.model.id, requestId, endpoint, labels: turn.exchange };
   const isOwn = turn.origin === "inner";
   const own = guardrails.filter((one) => one.applies(request) && !(isOwn && one.judge?.readsAnswersOnly === true));
   return own.length === 0 ? undefined : new GuardrailsRun(guards, own, request);

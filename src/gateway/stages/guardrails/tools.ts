@@ -4,6 +4,7 @@ import type { ApiError } from "../../../base/errors.ts";
 import type { GuardedFetch } from "../../../net/fetch.ts";
 import type { Reservation } from "../../../shared-state/reservations.ts";
 import type { Caller } from "../../admission/caller.ts";
+import type { LabelHolder } from "../../usage/labels.ts";
 
 /** Where a text is on its way. */
 export type GuardSide = "input" | "output";
@@ -16,6 +17,8 @@ export interface GuardedRequest {
   readonly model: string;
   readonly requestId: string;
   readonly endpoint: string;
+  /** What reports group the request by; absent: its caller alone. */
+  readonly labels?: LabelHolder;
   /** What it has reserved in its caller's budgets, if that is known already. */
   readonly reservation?: Reservation | undefined;
 }

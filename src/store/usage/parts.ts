@@ -1,0 +1,87 @@
+// The sums of a request's labels (its project and its tags), and of the classes by which its provider bills.
+
+import { storable } from "../../base/storable.ts";
+
+/** A project or a tag. */
+export interface Label {
+  readonly kind: "project" | "tag";
+  readonly name: string;
+}
+
+/** What an upstream call used of one class by which its provider bills, such as `input` or `searches`. */
+export interface BilledClass {
+  readonly name: string;
+  /** Tokens, searches, requests, images, characters, or milliseconds of audio. */
+  readonly amount: number;
+  /** Undefined: the price is not known. */
+  readonly costMicros: number | undefined;
+}
+
+/** Sums of one class of a provider's model. */
+export interface ClassSums {
+  readonly provider: string;
+  /** The provider's own name of the model. */
+  readonly model: string;
+  /** The service tier or speed; "": the ordinary one. */
+  readonly service: string;
+  readonly class: string;
+  amount: number;
+  /** The part of the amount whose price is not known. */
+  unpriced: number;
+  costMicros: number;
+}
+
+/** What the labels of a request are read from. */
+interface Labelled {
+  readonly projectId?: string;
+  readonly tags?: readonly string[];
+}
+
+/** Different tags of an account and a day that have sums of their own. Clients choose them, and each takes room for good. */
+const TAGS_MAX = 1000;
+/** The accounts whose tags are known. Above it, counting starts again for all of them. */
+const ACCOUNTS_MAX = 10_000;
+/** Stands for the tags of a day above the limit. */
+export const OTHER_TAGS = "(other tags)";
+
+/** Says of which labels a request has sums, with a limit of different tags. */
+export class LabelReader {
+  readonly #known = new Map<string, { readonly day: number; readonly tags: Set<string> }>();
+
+  /** The labels, each once; undefined for requests without any. */
+  of({ projectId, tags }: Labelled, accountId: string, day: number): Label[] | undefined {
+    if (projectId === undefined && tags === undefined) return undefined;
+    const labels: Label[] = projectId === undefined ? [] : [{ kind: "project", name: projectId }];
+    const names = new Set((tags ?? []).map((tag) => this.#nameOf(tag, accountId, day)));
+    for (const name of names) labels.push({ kind: "tag", name });
+    return labels;
+  }
+
+  #nameOf(tag: string, accountId: string, day: number): string {
+    let known = this.#known.get(accountId);
+    if (known?.day !== day) {
+      if (this.#known.size >= ACCOUNTS_MAX) this.#known.clear();
+      known = { day, tags: new Set() };
+      this.#known.set(accountId, known);
+    }
+    const name = storable(tag);
+    if (known.tags.has(name)) return name;
+    if (known.tags.size >= TAGS_MAX) return OTHER_TAGS;
+    known.tags.add(name);
+    return name;
+  }
+}
+
+/** Adds sums of classes to those of the same provider, model, service and class. */
+export function addClasses(to: Map<string, ClassSums>, from: Iterable<ClassSums>): void {
+  for (const one of from) {
+    const place = `${one.provider}\n${one.service}\n${one.class}\n${one.model}`;
+    const sums = to.get(place);
+    if (sums === undefined) to.set(place, { ...one });
+    else {
+      sums.amount += one.amount;
+      sums.unpriced += one.unpriced;
+      sums.costMicros += one.costMicros;
+    }
+  }
+}
