@@ -48,13 +48,15 @@ export function geminiEnvelope(
 
 /** The usage as `usageMetadata`, which counts thoughts apart from the answer. */
 export function geminiUsageMetadata(usage: Usage): Record<string, unknown> {
-  const { inputTokens, outputTokens, reasoningTokens, cachedTokens, costUsd } = usage;
+  const { inputTokens, outputTokens, reasoningTokens, cachedTokens, webSearches, costUsd } = usage;
   return {
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens - (reasoningTokens ?? 0),
     totalTokenCount: inputTokens + outputTokens,
     ...(cachedTokens ? { cachedContentTokenCount: cachedTokens } : {}),
     ...(reasoningTokens ? { thoughtsTokenCount: reasoningTokens } : {}),
+    // No member of the protocol; what a provider itself searched stands beside the text.
+    ...(webSearches === undefined ? {} : { webSearches }),
     ...(costUsd === undefined ? {} : { cost: costUsd }),
   };
 }

@@ -153,6 +153,8 @@ export interface ServerTool {
   /** Its name in `x-sallyport-dropped`, such as `web_search_20250305`. */
   name: string;
   value: Readonly<Record<string, unknown>>;
+  /** Parts of the answer that its protocol only sends if they are asked for. */
+  includes?: readonly string[];
 }
 
 export type Tool = FunctionTool | CustomTool | ServerTool;

@@ -95,6 +95,11 @@ export function laterUsage(known: Usage | undefined, later: Usage | undefined): 
   };
 }
 
+/** The web searches of an answer, whoever ran them; undefined for none. */
+export function webSearchesOf({ searches, webSearches }: Usage): number | undefined {
+  return searches === undefined || webSearches === undefined ? (searches ?? webSearches) : searches + webSearches;
+}
+
 /** The usage of two calls of one answer together. */
 export function addedUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other;

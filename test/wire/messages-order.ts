@@ -76,6 +76,7 @@ function applyDelta(
       block["signature"] = delta["signature"];
       break;
     case "tool_use input_json_delta":
+    case "server_tool_use input_json_delta":
       open.json += delta["partial_json"];
       break;
     case "compaction compaction_delta":

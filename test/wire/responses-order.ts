@@ -107,6 +107,10 @@ function itemEvent(event: string, data: Json, items: Map<number, Item>, check: C
     return;
   }
   if (event === "response.output_text.annotation.added") return;
+  if (/^response\.web_search_call\.(?:in_progress|searching|completed)$/.test(event)) {
+    check(item.type === "web_search_call", "the item is no search");
+    return;
+  }
   const cut = event.lastIndexOf(".");
   const rule = DELTAS[event.slice(0, cut)];
   check(rule !== undefined, "is no event of this format");

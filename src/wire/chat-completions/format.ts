@@ -5,6 +5,7 @@ import { isRecord } from "../../base/json-object.ts";
 import type { ChatEvent, FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import type { Citation } from "../../chat/server-tools.ts";
+import { webSearchesOf } from "../../chat/usage.ts";
 import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
@@ -145,7 +146,10 @@ function annotationsOf(annotations: readonly unknown[] | undefined): Json[] {
 /** A source that the gateway found. */
 function urlCitation({ url, title, quote, before, start, end }: Citation): Json {
   const [start_index, end_index] = [before + start, before + end];
-  return { type: "url_citation", url_citation: { url, title, content: quote, start_index, end_index } };
+  return {
+    type: "url_citation",
+    url_citation: { url, title, ...(quote === "" ? {} : { content: quote }), start_index, end_index },
+  };
 }
 
 function finishOf(reason: FinishReason, called: boolean): string {
@@ -154,6 +158,7 @@ function finishOf(reason: FinishReason, called: boolean): string {
 }
 
 function encodeUsage(usage: Usage): Json {
+  const searches = webSearchesOf(usage);
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -163,7 +168,7 @@ function encodeUsage(usage: Usage): Json {
       ...(usage.cacheWriteTokens ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-    ...(usage.webSearches === undefined ? {} : { web_searches: usage.webSearches }),
+    ...(searches === undefined ? {} : { web_searches: searches }),
     ...(usage.costUsd === undefined ? {} : { cost: usage.costUsd }),
   };
 }

@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
+import { webSearchesOf } from "../../chat/usage.ts";
 import { given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
@@ -77,10 +78,12 @@ export function usageMembers(usage: Usage | undefined): MessagesBlock {
   };
 }
 
-/** What the gateway's own tools did. */
-function toolUses({ webSearches, webFetches }: Usage = { inputTokens: 0, outputTokens: 0 }): MessagesBlock | undefined {
-  if (webSearches === undefined && webFetches === undefined) return undefined;
-  return { web_search_requests: webSearches ?? 0, web_fetch_requests: webFetches ?? 0 };
+/** What the tools of the gateway and of the provider did. */
+function toolUses(usage: Usage | undefined): MessagesBlock | undefined {
+  const searches = usage && webSearchesOf(usage);
+  const fetches = usage?.webFetches;
+  if (searches === undefined && fetches === undefined) return undefined;
+  return { web_search_requests: searches ?? 0, web_fetch_requests: fetches ?? 0 };
 }
 
 /** The annotations that are citations of this format. Clients cannot read those of other protocols. */

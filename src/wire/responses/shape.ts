@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
+import { webSearchesOf } from "../../chat/usage.ts";
 import { type Fields, given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
 import { carry, type Seals, type Source, sealed } from "../seal-envelopes.ts";
@@ -74,7 +75,7 @@ export function usageOfResponse(usage: Usage): ResponsesItem {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: usage.inputTokens + usage.outputTokens,
-    ...given({ web_searches: usage.webSearches, cost: usage.costUsd }),
+    ...given({ web_searches: webSearchesOf(usage), cost: usage.costUsd }),
   };
 }
 

@@ -100,10 +100,15 @@ export interface ToolWish {
   /** The name of the function that the model gets. */
   readonly name: string;
   readonly maxUses: number;
+  /** How often the client lets the model use it; undefined: it does not say. */
+  readonly asked: number | undefined;
   readonly allowed: readonly string[];
   readonly blocked: readonly string[];
   /** Where the user is, in words. */
   readonly place: string | undefined;
+  readonly location: Readonly<Record<string, string>> | undefined;
+  /** How much of the pages the client wants for the model: `low`, `medium` or `high`. */
+  readonly size: string | undefined;
   /** Characters of each page that the model gets. */
   readonly pageChars: number;
 }

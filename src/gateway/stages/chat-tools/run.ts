@@ -2,27 +2,37 @@
 // with what they gave, until it has no more calls, calls a tool of the client, or may not be asked again.
 
 import type { AtOnce } from "../../../base/at-once.ts";
-import { ApiError } from "../../../base/errors.ts";
 import { isoTime } from "../../../base/iso-time.ts";
 import { isRecord } from "../../../base/json-object.ts";
+import type { ChatEvent } from "../../../chat/event.ts";
 import type { AssistantContent, ChatRequest, Tool, ToolChoice, ToolResultPart } from "../../../chat/request.ts";
 import type { ResultBlock } from "../../../chat/result.ts";
 import type { ServerToolKind, ServerToolOutput, WebToolKind } from "../../../chat/server-tools.ts";
-import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import { type FaultKind, UpstreamFault } from "../../../upstream/fault.ts";
 import type { WireFormat } from "../../../wire/format.ts";
-import type { BetweenRounds, Change, ChatTurn, FailedCall, Round, StageRun } from "../../centre/stage.ts";
+import type {
+  BetweenRounds,
+  Change,
+  ChatTurn,
+  FailedCall,
+  Hearing,
+  Round,
+  StageRun,
+  Target,
+} from "../../centre/stage.ts";
 import { historyParam } from "../../rules/policy.ts";
 import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
 import { CallMemory } from "./call-memory.ts";
 import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
+import { dividedWishes } from "./divided-wishes.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
 import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf, shownOutput } from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
 import { PageSeals } from "./seals.ts";
 import { failureText, functionOf, pagesText, saidText } from "./told.ts";
-import { kindNamed, kindOf, SEARCH_MEMBER, wishesOf } from "./wishes.ts";
+import { VendorHearing, withVendorTools } from "./vendor-search.ts";
+import { kindNamed, kindOf, SEARCH_MEMBER } from "./wishes.ts";
 
 const WHY = "chat-tools";
 
@@ -30,7 +40,7 @@ const WHY = "chat-tools";
 export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => StageRun | undefined {
   const memory = new CallMemory(deps.clock);
   return (turn) => {
-    const wishes = ownWishes(deps, turn);
+    const { own: wishes, theirs } = dividedWishes(deps, turn);
     const mcp = mcpPlanOf(deps, turn);
     const seals = new PageSeals(deps.sealer, turn.caller.accountId);
     const names = new Map(wishes.map(({ kind, name }) => [kind, name]));
@@ -38,51 +48,19 @@ export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => Stag
     const history = openToolHistory(turn.chat.messages, { seals, param, names, mcp: mcp?.history });
     const messages = history?.messages ?? turn.chat.messages;
     if (mcp?.isWanted === false) mcp.declineApproved();
-    if (wishes.length > 0 || mcp?.isWanted === true) {
+    if (wishes.length + theirs.length > 0 || mcp?.isWanted === true) {
       const known = history?.pages ?? [];
-      return new ToolsRun(deps, { wishes, mcp, memory, seals, messages, known, format: turn.format });
+      return new ToolsRun(deps, { wishes, theirs, mcp, memory, seals, messages, known, format: turn.format });
     }
     if (history === undefined) return undefined;
     return { prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }) };
   };
 }
 
-/** The tools that the gateway runs for a request. Throws 400 for a tool that nobody runs. */
-function ownWishes(deps: ChatToolsDeps, turn: ChatTurn): readonly ToolWish[] {
-  const { chat, model, routes, format } = turn;
-  const settings = deps.toolSettings();
-  const wishes = wishesOf(turn, settings.maxUses);
-  if (wishes.length === 0) return wishes;
-  const [first] = routes;
-  const provider = first && deps.provider(first.provider);
-  const called = first && provider && dialectFor(provider, first, chat, format.dialect);
-  const isUpstreams = called?.dialect.name === format.dialect && called?.quirks.web_search === true;
-  const own = wishes.filter(({ kind }) => {
-    const mode = kind === "web_search" ? settings.webSearch : settings.webFetch;
-    if (mode === "off" && !isUpstreams)
-      throw refused(turn, kind, "No provider of this model runs it, and this gateway does not either.");
-    return mode === "own" || (mode === "auto" && !isUpstreams);
-  });
-  if (own.length > 0 && !model.supportsTools) {
-    throw new ApiError("tools_not_supported", `The model "${model.id}" cannot call tools.`, { param: paramOf(turn) });
-  }
-  if (own.length > 0 && (chat.n ?? 1) > 1) {
-    throw refused(turn, own[0]!.kind, "It can only be used for one answer at a time.");
-  }
-  return own;
-}
-
-function paramOf({ chat, format }: ChatTurn): string {
-  return chat.tools.some((tool) => kindOf(tool, format) !== undefined) ? "tools" : SEARCH_MEMBER;
-}
-
-function refused(turn: ChatTurn, kind: WebToolKind, why: string): ApiError {
-  const param = paramOf(turn);
-  return new ApiError("unsupported_parameter", `Unsupported '${param}': the tool ${kind}. ${why}`, { param });
-}
-
 interface RunStart {
   readonly wishes: readonly ToolWish[];
+  /** Those that a provider of another protocol runs. */
+  readonly theirs: readonly ToolWish[];
   readonly mcp: McpPlan | undefined;
   readonly memory: CallMemory;
   readonly format: WireFormat;
@@ -142,7 +120,10 @@ class ToolsRun implements StageRun {
 
   #prepared({ chat, format, body }: Pick<ChatTurn, "chat" | "format" | "body">): Change {
     const { wishes, messages } = this.#start;
-    const { [SEARCH_MEMBER]: _member, tool_choice: choice, ...rest } = chat.extra;
+    const { [SEARCH_MEMBER]: member, tool_choice: choice, ...others } = chat.extra;
+    // Without a wish of its own, it is the provider's.
+    const isKept = member !== undefined && !wishes.some(({ kind }) => kind === "web_search");
+    const rest = isKept ? { ...others, [SEARCH_MEMBER]: member } : others;
     const named = choice === undefined ? chat.toolChoice : this.#serverChoice(choice, format);
     const { toolChoice: _choice, ...plain } = chat;
     const toolChoice = named && this.#choice(named, { tools: chat.tools, format, body });
@@ -165,13 +146,20 @@ class ToolsRun implements StageRun {
     };
   }
 
-  readonly hears = () => toolHearing(this.#state);
+  readonly hears = ({ format }: ChatTurn): Hearing => {
+    const hearing = toolHearing(this.#state);
+    const { theirs, seals } = this.#start;
+    if (theirs.length === 0) return hearing;
+    const below = new VendorHearing(format.dialect, { seals, nextNumber: () => ++this.#number });
+    return { hear: (event) => below.hear(event).flatMap((one) => hearing.hear(one) as readonly ChatEvent[]) };
+  };
 
-  /** Without the tools that the client does not know of, if they may be what a provider refused. */
-  adapt({ chat }: ChatTurn): Change | undefined {
-    if (this.#givesHidden) return undefined;
+  /** Tools that a provider runs are in its own form. Those that the client does not know of are left out if they were refused. */
+  adapt(turn: ChatTurn, { provider }: Target): Change | undefined {
+    const { theirs } = this.#start;
+    const { chat } = theirs.length === 0 ? turn : withVendorTools(turn, theirs, provider);
+    if (this.#givesHidden) return chat === turn.chat ? undefined : { why: WHY, chat };
     const tools = chat.tools.filter((tool) => tool.type === "server" || !this.#isHidden(tool.name));
-    if (tools.length === chat.tools.length) return undefined;
     const { toolChoice, ...plain } = chat;
     const isKept = toolChoice !== undefined && tools.length > 0;
     return { why: WHY, chat: { ...plain, tools, ...(isKept ? { toolChoice } : {}) } };

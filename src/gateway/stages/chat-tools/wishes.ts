@@ -41,8 +41,10 @@ export function wishesOf({ chat, format }: Pick<ChatTurn, "chat" | "format">, us
     shown,
     name: freeName(kind, chat.tools),
     maxUses: Math.min(uses, positive(value["max_uses"]) ?? uses),
+    asked: positive(value["max_uses"]),
     ...domainsOf(value),
-    place: placeOf(value["user_location"]),
+    ...placeOf(value["user_location"]),
+    size: sizeOf(value),
     pageChars: kind === "web_fetch" ? readChars(value) : searchChars(value),
   }));
 }
@@ -65,9 +67,13 @@ function positive(value: unknown): number | undefined {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-function searchChars(value: Readonly<Record<string, unknown>>): number {
+function sizeOf(value: Readonly<Record<string, unknown>>): string | undefined {
   const size = String(value["search_context_size"] ?? "");
-  return entryOf(PAGE_CHARS, size) ?? PAGE_CHARS_USUAL;
+  return entryOf(PAGE_CHARS, size) === undefined ? undefined : size;
+}
+
+function searchChars(value: Readonly<Record<string, unknown>>): number {
+  return entryOf(PAGE_CHARS, sizeOf(value) ?? "") ?? PAGE_CHARS_USUAL;
 }
 
 /** A token has about four characters. */
@@ -88,15 +94,23 @@ function domainsOf(value: Readonly<Record<string, unknown>>): Pick<ToolWish, "al
   };
 }
 
-function placeOf(location: unknown): string | undefined {
-  if (!isRecord(location)) return undefined;
+/** Where the user is, in words, and its parts. */
+function placeOf(location: unknown): Pick<ToolWish, "place" | "location"> {
+  if (!isRecord(location)) return { place: undefined, location: undefined };
   const place = isRecord(location["approximate"]) ? location["approximate"] : location;
-  const words = ["city", "region", "country"].flatMap((part) => {
+  const parts = PLACE_PARTS.flatMap((part): [string, string][] => {
     const word = place[part];
-    return typeof word === "string" && /^[\p{L}\p{M}\d .,'()-]{1,80}$/u.test(word) ? [word] : [];
+    return typeof word === "string" && PLACE_WORD.test(word) ? [[part, word]] : [];
   });
-  return words.length === 0 ? undefined : words.join(", ");
+  const words = parts.flatMap(([part, word]) => (part === "timezone" ? [] : [word]));
+  return {
+    place: words.length === 0 ? undefined : words.join(", "),
+    location: parts.length === 0 ? undefined : Object.fromEntries(parts),
+  };
 }
+
+const PLACE_PARTS = ["city", "region", "country", "timezone"];
+const PLACE_WORD = /^[\p{L}\p{M}\d .,'()/_+-]{1,80}$/u;
 
 /** Whether an address belongs to a domain of a list. An entry may name a path too. */
 export function isWithin(url: string, domains: readonly string[]): boolean {

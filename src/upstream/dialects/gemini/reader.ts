@@ -23,6 +23,8 @@ interface Candidate {
   rawReason: string | undefined;
   /** Why the answer was withheld. */
   finishMessage?: string | undefined;
+  /** What the text rests on, which is known with its last chunk. */
+  grounding?: unknown;
 }
 
 /** Maximum number of candidates, which limits the memory that a hostile stream can use. The protocol allows eight. */
@@ -127,6 +129,7 @@ export class GeminiReader implements EventReader {
       candidate = { open: undefined, calledTools: false, rawReason: undefined };
       this.#candidates.set(choice, candidate);
     }
+    candidate.grounding = value["groundingMetadata"] ?? candidate.grounding;
     for (const part of asList(asRecord(value["content"])["parts"])) this.#part(choice, candidate, asRecord(part), out);
     candidate.rawReason = asText(value["finishReason"]) ?? candidate.rawReason;
     candidate.finishMessage = asText(value["finishMessage"]) ?? candidate.finishMessage;
@@ -174,8 +177,11 @@ export class GeminiReader implements EventReader {
     if (open === undefined) return;
     candidate.open = undefined;
     const { id, signature } = open;
-    if (open.kind === "text") out.push({ type: "text-end", choice, id });
-    else {
+    if (open.kind === "text") {
+      const { grounding } = candidate;
+      candidate.grounding = undefined;
+      out.push({ type: "text-end", choice, id, ...(grounding === undefined ? {} : { annotations: [grounding] }) });
+    } else {
       const signed = signature === undefined ? {} : { signature, origin: GEMINI };
       out.push({ type: "reasoning-end", choice, id, ...signed });
     }

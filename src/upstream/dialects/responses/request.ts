@@ -99,10 +99,11 @@ export function responsesRequest(original: ChatRequest, ctx: RequestContext): Up
     // OpenAI stores answers by default, which clients of other protocols did not request.
     store: false,
   };
-  const tools = toolItems(chat.tools, dropped);
+  const include = new Set<string>();
+  const tools = toolItems(chat.tools, dropped, include);
   const draws = chat.modalities?.includes("image") === true && !refused.includes("modalities");
   if (draws) tools.push({ type: "image_generation" });
-  const at: ResponsesWriting = { chat, ctx, refused, dropped, include: new Set(), offersTools: tools.length > 0 };
+  const at: ResponsesWriting = { chat, ctx, refused, dropped, include, offersTools: tools.length > 0 };
   WRITER.parameters(body, at);
   if (tools.length > 0) {
     body["tools"] = tools;
@@ -141,12 +142,13 @@ function includeLogprobs({ refused, dropped, include }: ResponsesWriting): boole
   return true;
 }
 
-function toolItems(given: readonly Tool[], dropped: Set<string>): ResponsesInputItem[] {
+function toolItems(given: readonly Tool[], dropped: Set<string>, include: Set<string>): ResponsesInputItem[] {
   const tools: ResponsesInputItem[] = [];
   const spaces = new Map<string, ResponsesInputItem[]>();
   for (const tool of given) {
     const item = toolItem(tool, dropped);
     if (item === undefined) continue;
+    if (tool.type === "server") for (const part of tool.includes ?? []) include.add(part);
     const space = tool.type === "server" ? undefined : tool.namespace;
     if (space === undefined) tools.push(item);
     else if (spaces.has(space)) spaces.get(space)?.push(item);

@@ -1,0 +1,156 @@
+// A search that the provider runs, for a client of another protocol: the client's tool in the provider's form, and the provider's
+// blocks as the client's own.
+
+import type { ChatEvent } from "../../../chat/event.ts";
+import type { ChatRequest, ServerTool } from "../../../chat/request.ts";
+import { OWN_SEARCHES } from "../../../upstream/dialects/searches.ts";
+import type { Noted, SaidCitation, SaidSearch } from "../../../upstream/own-search.ts";
+import type { Provider } from "../../../upstream/provider.ts";
+import type { ChatTurn } from "../../centre/stage.ts";
+import type { ToolWish } from "./deps.ts";
+import type { PageSeals } from "./seals.ts";
+import { kindOf, SEARCH_MEMBER } from "./wishes.ts";
+
+/** Whether a provider has a search with all that the client wants. */
+export function hasSearch(
+  provider: Pick<Provider, "quirks" | "dialect">,
+  wish: ToolWish,
+  { chat: { tools, toolChoice }, format }: Pick<ChatTurn, "chat" | "format">,
+): boolean {
+  // A choice may name the tool.
+  if (toolChoice !== undefined && toolChoice.type !== "auto") return false;
+  const besideFunctions = tools.some((tool) => kindOf(tool, format) !== wish.kind);
+  return vendorTool(provider, wish, besideFunctions) !== undefined;
+}
+
+/** The tool in the provider's form. */
+function vendorTool(
+  { quirks, dialect }: Pick<Provider, "quirks" | "dialect">,
+  wish: ToolWish,
+  besideFunctions: boolean,
+): ServerTool | undefined {
+  if (quirks.web_search !== true || wish.kind !== "web_search") return undefined;
+  return OWN_SEARCHES.get(dialect.name)?.tool({ ...wish, besideFunctions });
+}
+
+/** The request with the tools of a provider in its own form. */
+export function withVendorTools(
+  { chat, format }: Pick<ChatTurn, "chat" | "format">,
+  theirs: readonly ToolWish[],
+  provider: Pick<Provider, "quirks" | "dialect">,
+): { readonly chat: ChatRequest } {
+  // It reads the client's own words.
+  if (provider.dialect.name === format.dialect) return { chat };
+  // Functions that the client does not know of are left out if the provider refuses them.
+  const made = theirs.flatMap((wish) => vendorTool(provider, wish, false) ?? []);
+  if (made.length === 0) return { chat };
+  const { [SEARCH_MEMBER]: _member, ...extra } = chat.extra;
+  const tools = chat.tools.filter((tool) => !theirs.some(({ kind }) => kind === kindOf(tool, format)));
+  return { chat: { ...chat, tools: [...tools, ...made], extra } };
+}
+
+/** Reads one round. */
+export class VendorHearing {
+  readonly #origin: string | undefined;
+  readonly #seals: PageSeals;
+  readonly #nextNumber: () => number;
+  /** The blocks of searches, by the provider's ids. */
+  readonly #calls = new Map<string, { id: string; callId: string }>();
+  readonly #texts = new Map<string, string>();
+  #chars = 0;
+
+  /** `origin`: the client's own protocol, whose blocks it can read. */
+  constructor(origin: string | undefined, { seals, nextNumber }: { seals: PageSeals; nextNumber: () => number }) {
+    this.#origin = origin;
+    this.#seals = seals;
+    this.#nextNumber = nextNumber;
+  }
+
+  hear(event: ChatEvent): readonly ChatEvent[] {
+    switch (event.type) {
+      case "opaque": {
+        const search = event.origin === this.#origin ? undefined : OWN_SEARCHES.get(event.origin);
+        const said = search?.said(event.value);
+        return said === undefined ? [event] : said.flatMap((one) => this.#said(one));
+      }
+      case "text-start":
+        this.#texts.set(event.id, "");
+        return [event];
+      case "text-delta":
+        this.#texts.set(event.id, (this.#texts.get(event.id) ?? "") + event.text);
+        return [event];
+      case "text-end":
+        return this.#ended(event);
+      default:
+        return [event];
+    }
+  }
+
+  #ended({ annotations = [], ...event }: Extract<ChatEvent, { type: "text-end" }>): readonly ChatEvent[] {
+    const text = this.#texts.get(event.id) ?? "";
+    this.#texts.delete(event.id);
+    const otherNotes: unknown[] = [];
+    const found: Noted[] = [];
+    for (const annotation of annotations) {
+      const noted = notedIn(annotation, text);
+      if (noted === undefined) otherNotes.push(annotation);
+      else found.push(noted);
+    }
+    const before = this.#chars;
+    this.#chars += text.length;
+    if (found.length === 0) return [annotations.length === 0 ? event : { ...event, annotations }];
+    const { choice, id } = event;
+    return [
+      ...found.flatMap(({ citations }) => citations.map((one) => this.#citation(one, { choice, id, text, before }))),
+      otherNotes.length === 0 ? event : { ...event, annotations: otherNotes },
+      ...found.flatMap(({ searches }) => searches.flatMap((one) => this.#said(one))),
+    ];
+  }
+
+  #said(search: SaidSearch): readonly ChatEvent[] {
+    if (search.type === "call") {
+      const name = `s${this.#calls.size}.${search.callId}`;
+      const call = { id: name, callId: `srvtoolu_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}` };
+      this.#calls.set(search.callId, call);
+      return [
+        { type: "server-tool-start", choice: 0, ...call, kind: "web_search", name: "web_search" },
+        { type: "server-tool-end", choice: 0, id: call.id, input: { query: search.query } },
+      ];
+    }
+    const call = this.#calls.get(search.callId);
+    if (call === undefined) return [];
+    const { result } = search;
+    if (typeof result === "string") {
+      return [{ type: "server-tool-result", choice: 0, id: call.id, output: { type: "error", code: result } }];
+    }
+    const pages = result.map((page) => ({ n: this.#nextNumber(), ...page, text: "" }));
+    const output = {
+      type: "pages" as const,
+      pages: pages.map((page) => this.#seals.found(call.callId, page)),
+      sealed: this.#seals.all(call.callId, pages),
+    };
+    return [{ type: "server-tool-result", choice: 0, id: call.id, output }];
+  }
+
+  #citation(
+    { url, title, start, end, quote }: SaidCitation,
+    { choice, id, text, before }: { choice: number; id: string; text: string; before: number },
+  ): ChatEvent {
+    const sealed = this.#seals.cited(0);
+    return {
+      type: "citation",
+      choice,
+      id,
+      citation: { url, title, quote, sealed, start, end, before, claim: text.slice(start, end) },
+    };
+  }
+}
+
+function notedIn(annotation: unknown, text: string): Noted | undefined {
+  if (typeof annotation !== "object" || annotation === null) return undefined;
+  for (const search of OWN_SEARCHES.values()) {
+    const noted = search.noted(annotation as Readonly<Record<string, unknown>>, text);
+    if (noted !== undefined) return noted;
+  }
+  return undefined;
+}
