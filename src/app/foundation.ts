@@ -26,6 +26,7 @@ import { UsageWriter } from "../store/usage/writer.ts";
 import { type Verbs, verbsOf } from "../store/verbs.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { makeRedactor } from "../telemetry/redact.ts";
+import { type AlertService, createAlertService } from "./alerts.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { createObserver, createProgramMetrics, openTracer } from "./observe.ts";
 import { openSharedState, type SharedState } from "./shared-state.ts";
@@ -85,10 +86,11 @@ export async function addFoundation({ lifecycle, live, log, clock: ownClock = sy
   const { answers } = shared;
   const isLive = async (keyId: string) => (await verbs.keys.findLiveKeyById(keyId)) !== undefined;
   if (answers !== undefined) upkeep.add(() => answers.deleteOfEnded(isLive));
-  const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared });
+  const alerts = add("alerts", createAlertService(ground));
+  const callers = addCallers({ ...ground, ...programMetrics, writer, grants, shared, alerts });
   return {
     ...ground,
-    ...{ tracer, writer, observer, upkeep, callers, grants, listener, nameModels, shared, node },
+    ...{ tracer, writer, observer, upkeep, alerts, callers, grants, listener, nameModels, shared, node },
     uptimeSeconds: () => Math.floor((clock.now() - startedMs) / 1000),
     warn: (message: string, fields?: Readonly<Record<string, unknown>>) => log.warn(message, fields),
     bodyLimits: live.derive(({ server }) => ({ maxBytes: server.maxBodyBytes, valuesMax: server.maxBodyValues })),
@@ -183,6 +185,7 @@ function addCallers(
     ProgramMetrics & {
       readonly writer: UsageWriter;
       grants(): ReturnType<typeof tierGrants>;
+      readonly alerts: Pick<AlertService, "budgetSpent">;
       readonly shared: Pick<SharedState, "limiter" | "slots" | "ownWindows" | "reservations">;
     },
 ) {
@@ -204,6 +207,7 @@ function addCallers(
       requireVerifiedEmail: () => config().auth.requireVerifiedEmail,
       ...unwrittenOf(writer),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),
+      budgetSpent: deps.alerts.budgetSpent,
       rejected: () => metrics.rateLimited(),
       anonymous: anonymousOf(deps),
       debug: createKeyDebugging({

@@ -98,6 +98,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
       dashboardUrl: () => base.links().dashboard,
     }),
   );
+  base.alerts.mailedBy(accounts.mailer);
   const accountDeps = { accounts, urls: () => config().server, listeningUrl };
   add("account endpoints", { routes: endpointRoutes(ACCOUNT_ENDPOINTS, accountDeps) });
 

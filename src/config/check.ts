@@ -20,6 +20,8 @@ export function crossCheck(config: ReadConfig): Problem[] {
   checkNodes(config, report);
   checkRetention(config, report);
   checkCertificate(config.server.tls, report);
+  if (config.alerts.webhook !== "" && config.alerts.webhookSecret === "")
+    report("alerts.webhook_secret", "is required: it signs what alerts.webhook gets");
   for (const [name, server] of config.mcp.servers) checkServer(name, server, report);
   if (config.guardrails.length > 0) checksOfGuardrails()(config, report);
   return problems;

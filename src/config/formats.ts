@@ -40,6 +40,10 @@ export const VALUE_FORMATS = {
     accepts: (text) => !/[\u0000-\u0008\u000a-\u001f\u007f]/.test(text),
   },
   mailbox: { expected: "a mailbox such as Name <name@host>", accepts: isMailbox },
+  mail_address: {
+    expected: "an address such as name@example.com",
+    accepts: (text) => /^[^\s@<>",;]+@[^\s@<>",;]+$/.test(text),
+  },
   path: { expected: "a path that starts with /", accepts: (text) => /^\/[^\s?#]*$/.test(text) },
   // A blank in a key is a line that was wrapped, or two keys.
   key: { expected: "a key without blanks", accepts: (text) => /^\S+$/.test(text.trim()) },

@@ -209,10 +209,24 @@ export const ChatToolsSection = section("Tools that the gateway runs within a ch
 });
 
 /** `alerts` */
-export const AlertsSection = section("What is sent to servers of the operator's.", {
+export const AlertsSection = section("What people and a server of the operator's are told.", {
+  mail: list(
+    "Addresses that get the operator's alerts. Owners get those of their keys at their own address.",
+    element("mail_address"),
+  ),
+  webhook: formatted("url", "Gets every alert as a signed POST request. It may be in a private network.", ""),
   webhook_secret: text("Signs requests to webhooks of the configuration: HMAC-SHA-256 of TIMESTAMP.BODY.", "", {
     secret: true,
   }),
+  budget: list(
+    "The percentages of a budget at which its owner gets an alert.",
+    Type.Number({ minimum: 1, maximum: 1000 }),
+    {
+      default: [80, 100],
+    },
+  ),
+  provider_down: duration("How long the calls to a provider must fail before there is an alert.", "5m"),
+  key_expiry: age("How long before a key expires its owner gets an alert; 0s: no alert.", "7d", 0),
 });
 
 /** The plans, lowest first. */

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { isUnreachable } from "../base/unreachable.ts";
+import { waitAtMost } from "../base/wait-at-most.ts";
 import { type JobLease, JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
 
@@ -197,9 +198,9 @@ function jobsHere(deps: RunnerDeps, ended: (id: string) => void) {
       const all = Promise.all(jobs.map(({ done }) => done));
       const reason = new Stopping("The program is stopping.");
       for (const { winding } of jobs) winding.abort(reason);
-      await within(WIND_DOWN_MS, all);
+      await waitAtMost(WIND_DOWN_MS, all);
       for (const { abort } of jobs) abort.abort(reason);
-      await within(STOP_WAIT_MS, all);
+      await waitAtMost(STOP_WAIT_MS, all);
       await Promise.all(jobs.map(({ job }) => release(deps, job)));
     },
   };
@@ -281,13 +282,4 @@ function createWaiters() {
       });
     },
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }

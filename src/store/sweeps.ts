@@ -8,6 +8,7 @@ import type { Store } from "./engine/store.ts";
 import type { Sweep } from "./engine/upkeep.ts";
 import { dayOf, hourOf } from "./usage/record.ts";
 import { usageStore } from "./usage/usage.ts";
+import { alertStore } from "./work/alerts.ts";
 import { cachedAnswerStore } from "./work/cached-answers.ts";
 import { jobStore } from "./work/jobs.ts";
 import { expiredValuesSweep } from "./work/large-values.ts";
@@ -40,6 +41,7 @@ export function storeSweeps(store: Store, kept: () => Retention): Sweep[] {
   const audit = auditStore(store);
   const keyDebug = keyDebugStore(store);
   const cached = cachedAnswerStore(store);
+  const alerts = alertStore(store);
   return [
     () => usage.deleteRowsBefore(store.clock.now() - kept().rowsMs),
     () => usage.deleteHourlyBefore(hourOf(store.clock.now() - HOURLY_KEPT_MS)),
@@ -56,6 +58,7 @@ export function storeSweeps(store: Store, kept: () => Retention): Sweep[] {
     () => audit.deleteOldAudit(kept().auditMs),
     () => keyDebug.deleteEndedDebug(),
     () => cached.deleteExpiredCached(),
+    () => alerts.deleteExpiredAlerts(),
     expiredValuesSweep(store),
   ];
 }

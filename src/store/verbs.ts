@@ -17,6 +17,7 @@ import { type SecretStore, secretStore } from "./secrets.ts";
 import { type SettingsStore, settingsStore } from "./settings.ts";
 import { type RateStore, rateStore } from "./usage/rates.ts";
 import { type UsageStore, usageStore } from "./usage/usage.ts";
+import { type AlertStore, alertStore } from "./work/alerts.ts";
 import { type AnswerStore, answerStore } from "./work/answers.ts";
 import { type CachedAnswerStore, cachedAnswerStore } from "./work/cached-answers.ts";
 import { type FileStore, fileStore } from "./work/files.ts";
@@ -51,6 +52,7 @@ export interface Verbs {
   readonly responses: ResponseStore;
   readonly storage: StorageStore;
   readonly threads: ThreadStore;
+  readonly alerts: AlertStore;
 }
 
 /** Most gateways have no projects, and never load their code. */
@@ -95,5 +97,6 @@ export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
     responses: responseStore(store),
     storage: storageStore(store, storageLimitBytes),
     threads: threadStore(store),
+    alerts: alertStore(store),
   };
 }

@@ -11,6 +11,7 @@ import { settingsStore } from "../../src/store/settings.ts";
 import { storeSweeps } from "../../src/store/sweeps.ts";
 import { usageStore } from "../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { alertStore } from "../../src/store/work/alerts.ts";
 import { cachedAnswerStore } from "../../src/store/work/cached-answers.ts";
 import { jobStore } from "../../src/store/work/jobs.ts";
 import { largeValueStore } from "../../src/store/work/large-values.ts";
@@ -98,6 +99,10 @@ test("every table with an end is swept, and nothing before its end", async () =>
   const { id: keyId } = await keyStore(store).createKey({ accountId, name: "k" });
   const content = Buffer.from("x");
   await cachedAnswerStore(store).keepCachedAnswer({ key: "k", accountId, keyId, model: "m", content, expiresAtMs });
+  const alerts = alertStore(store);
+  await alerts.putAlert({ event: "e", accountId: null, body: "{}", targets: ["webhook"], expiresAtMs });
+  const claim = await alerts.claimAlert(0);
+  if (claim !== undefined) await alerts.settleAlert(claim, null);
   await largeValueStore(store).place(accountId, Buffer.alloc(2_000_000));
   const jobs = jobStore(store);
   await jobs.createJob({ id: "j", kind: "crawl", accountId, input: {}, deadlineAtMs: expiresAtMs });

@@ -9,6 +9,8 @@ import { isHopeless, type Mail, type MailTransport } from "./transport.ts";
 export interface Mailer {
   /** Queues a mail; false if the queue is full. */
   send(mail: Mail): boolean;
+  /** Sends a mail once, without the queue. Throws if it was not taken. */
+  deliver(mail: Mail): Promise<void>;
   /** For /health: names neither addresses nor servers. */
   state(): { status: "ok" | "degraded"; transport: string; queued: number; delivered: number; failed: number };
   /** Applies the current configuration, including to waiting mails. */
@@ -134,15 +136,24 @@ class MailQueue implements Mailer {
     }
   }
 
-  async #deliver(waiting: Waiting): Promise<void> {
+  async deliver(mail: Mail): Promise<void> {
     const { log, from } = this.#options;
     try {
-      const file = await this.#transport.deliver(waiting.mail, from());
+      const file = await this.#transport.deliver(mail, from());
       this.#delivered++;
       this.#failing = false;
       if (file !== undefined) {
         log.info("no mail server is configured (email.smtp_url): the mail was written to a file", { file });
       }
+    } catch (error) {
+      this.#failing = true;
+      throw error;
+    }
+  }
+
+  async #deliver(waiting: Waiting): Promise<void> {
+    try {
+      await this.deliver(waiting.mail);
     } catch (error) {
       this.#again(waiting, error);
     } finally {
@@ -155,7 +166,6 @@ class MailQueue implements Mailer {
     const { log, tries = TRIES, backoff = BACKOFF } = this.#options;
     const { mail } = waiting;
     const tried = waiting.tried + 1;
-    this.#failing = true;
     if (tried >= tries || isHopeless(error)) {
       this.#failed++;
       log.error("a mail could not be sent and was discarded", { subject: mail.subject, tries: tried, error });

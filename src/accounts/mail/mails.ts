@@ -43,6 +43,51 @@ export function signUpTriedMail(to: string, name: string): Mail {
   ]);
 }
 
+/** An alert, as the webhook gets it. */
+export interface AlertText {
+  readonly type: string;
+  readonly at: string;
+  readonly subject: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Tells of an alert. `name`: that of the owner; undefined for the operator. */
+export function alertMail(to: string, name: string | undefined, { type, at, subject, details }: AlertText): Mail {
+  const [title, sentence] = alertWords(type, subject, details);
+  const facts = Object.entries(details).map(([key, value]) => `${key.replaceAll("_", " ")}: ${factText(value)}`);
+  return mail(to, title, [name === undefined ? "Hello," : `Hello ${name},`, sentence, ...facts, `Noticed at ${at}.`]);
+}
+
+function alertWords(type: string, subject: string, { percent, scope, name }: AlertText["details"]): [string, string] {
+  const named = typeof name === "string" ? `"${name}"` : subject;
+  switch (type) {
+    case "budget": {
+      const whose = scope === "account" ? "your account" : `the ${scope} ${named}`;
+      return [`${percent} % of a budget is spent`, `${percent} % of the budget of ${whose} is spent.`];
+    }
+    case "key_expiry":
+      return [
+        "An API key expires soon",
+        `the API key ${named} expires soon. Requests with it are refused from then on.`,
+      ];
+    case "provider_down":
+      return [`The provider ${subject} is down`, `calls to the provider ${subject} keep failing.`];
+    case "decision_drift":
+      return [
+        `The decision model ${subject} has changed`,
+        `the provider of the decision model ${subject} reports another version than before. Its calibration may no longer hold.`,
+      ];
+    case "run_limit":
+      return ["An agent run has reached its limit", `the agent run ${named} was stopped at its limit.`];
+    default:
+      return [`Alert: ${type}`, `there is an alert about ${named}.`];
+  }
+}
+
+function factText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
 type Line = string | { readonly strong: string } | { readonly link: string };
 
 function mail(to: string, subject: string, lines: readonly Line[]): Mail {

@@ -95,14 +95,42 @@ export interface SpendersDeps {
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
   /** Runs `read` at a time when no spending is being written. */
   readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
+  /** Called when something of a budget was spent, or when it was read. It must be quick: it is called for each request. */
+  spent(budget: SpentBudget): void;
+}
+
+/** Whose budget it is. */
+interface Spender {
+  /** Of the key, the project or the account. */
+  readonly id: string;
+  readonly of: Budget["of"];
+  /** The account, or the one that the key or the project belongs to. */
+  readonly accountId: string;
+  /** The name of the key or the project. */
+  readonly name?: string | null | undefined;
+}
+
+/** What is spent of a budget. */
+export interface SpentBudget extends Spender {
+  readonly window: SpendingWindow;
+}
+
+type Look = () => Promise<SpendingWindow | undefined>;
+
+interface ProjectOfKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly budgetMicros: number | null;
 }
 
 /** A key, its project and its account. */
 interface SpendingKey {
   readonly keyId: string;
   readonly accountId: string;
+  readonly name?: string | null;
   readonly budgetMicros: number | null;
-  readonly project?: { readonly id: string; readonly budgetMicros: number | null } | null;
+  readonly project?: ProjectOfKey | null;
   readonly account: { readonly tier: TierId };
 }
 
@@ -122,15 +150,21 @@ export function createSpenders({
   pendingMicros,
   whenWritten,
   readBetweenWrites,
+  spent: noteSpent,
 }: SpendersDeps) {
-  const windows = new Map<string, SpendingWindow>();
+  const windows = new Map<string, SpentBudget>();
+  const keep = (budget: SpentBudget) => {
+    windows.set(budget.id, budget);
+    noteSpent(budget);
+  };
   whenWritten((spent) => {
     for (const one of spent) {
-      const window = windows.get(one.id);
-      if (window !== undefined) windows.set(one.id, afterSpending(window, one));
+      const known = windows.get(one.id);
+      if (known !== undefined) keep({ ...known, window: afterSpending(known.window, one) });
     }
   });
-  const read = async (id: string, look: () => Promise<SpendingWindow | undefined>) => {
+  const read = async (spender: Spender, look: Look) => {
+    const { id } = spender;
     // Most keys and accounts have no budget and need not wait for a write.
     if ((await look()) === undefined) {
       windows.delete(id);
@@ -141,38 +175,46 @@ export function createSpenders({
       windows.delete(id);
       if (window === undefined) return undefined;
       if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);
-      windows.set(id, window);
+      keep({ ...spender, window });
       return window;
     });
   };
-  type Look = () => Promise<SpendingWindow | undefined>;
-  const budget = (id: string, of: Budget["of"], { known, look }: { known: SpendingWindow; look: Look }): Budget => ({
-    id,
-    of,
-    refresh: () => read(id, look),
-    terms: () => {
-      const window = windows.get(id) ?? known;
-      return { limitMicros: window.limitMicros, resetsAtMs: resetsAtMs(window, clock.now()) };
-    },
-    leftMicros: () => leftMicros(windows.get(id) ?? known, clock.now()) - pendingMicros(id),
-  });
+  const budget = (spender: Spender, { known, look }: { known: SpendingWindow; look: Look }): Budget => {
+    const { id, of } = spender;
+    const windowNow = () => windows.get(id)?.window ?? known;
+    return {
+      id,
+      of,
+      refresh: () => read(spender, look),
+      terms: () => {
+        const window = windowNow();
+        return { limitMicros: window.limitMicros, resetsAtMs: resetsAtMs(window, clock.now()) };
+      },
+      leftMicros: () => leftMicros(windowNow(), clock.now()) - pendingMicros(id),
+    };
+  };
   return async (key: SpendingKey): Promise<readonly Budget[] | undefined> => {
-    const { keyId, accountId, budgetMicros, project, account } = key;
-    const projectId = project?.budgetMicros == null ? undefined : project.id;
+    const { keyId, accountId, budgetMicros, project, account, name } = key;
+    const ownKey: Spender = { id: keyId, of: "key", accountId, name };
+    const ownAccount: Spender = { id: accountId, of: "account", accountId };
+    const ownProject: Spender | undefined =
+      project?.budgetMicros == null
+        ? undefined
+        : { id: project.id, of: "project", accountId: project.accountId, name: project.name };
     const lookAtKey = () => keys.findKeyBudget(keyId);
     const lookAtAccount = async () => windowOf(await accounts.openAccountBudget(accountId, planBudget(account.tier)));
-    const lookAtProject = () => projectBudget(projectId ?? "");
+    const lookAtProject = () => projectBudget(ownProject?.id ?? "");
     const [ofKey, ofProject, ofAccount] = await Promise.all([
-      budgetMicros === null ? undefined : read(keyId, lookAtKey),
-      projectId === undefined ? undefined : read(projectId, lookAtProject),
-      read(accountId, lookAtAccount),
+      budgetMicros === null ? undefined : read(ownKey, lookAtKey),
+      ownProject === undefined ? undefined : read(ownProject, lookAtProject),
+      read(ownAccount, lookAtAccount),
     ]);
     const budgets = [
-      ...(ofKey === undefined ? [] : [budget(keyId, "key", { known: ofKey, look: lookAtKey })]),
-      ...(ofProject === undefined || projectId === undefined
+      ...(ofKey === undefined ? [] : [budget(ownKey, { known: ofKey, look: lookAtKey })]),
+      ...(ofProject === undefined || ownProject === undefined
         ? []
-        : [budget(projectId, "project", { known: ofProject, look: lookAtProject })]),
-      ...(ofAccount === undefined ? [] : [budget(accountId, "account", { known: ofAccount, look: lookAtAccount })]),
+        : [budget(ownProject, { known: ofProject, look: lookAtProject })]),
+      ...(ofAccount === undefined ? [] : [budget(ownAccount, { known: ofAccount, look: lookAtAccount })]),
     ];
     return budgets.length === 0 ? undefined : budgets;
   };

@@ -16,7 +16,7 @@ import type { LiveKey } from "../../store/access/key-rows.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import type { Spending, SpendingWindow } from "../../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
-import { createBudgets, createSpenders } from "./budgets.ts";
+import { createBudgets, createSpenders, type SpentBudget } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 import { takesXApiKey } from "./endpoints.ts";
 import type { DebugRequest } from "./key-debugging.ts";
@@ -42,6 +42,8 @@ export interface CallersDeps {
   whenWritten(listener: (spent: readonly Spending[]) => void): void;
   /** Runs `read` at a time when no spending is being written. */
   readBetweenWrites<T>(read: () => Promise<T>): Promise<T>;
+  /** Called when something of a budget was spent, or when it was read. */
+  budgetSpent(budget: SpentBudget): void;
   /** Measures the time of a database look-up. */
   time<T>(operation: string, work: () => Promise<T>): Promise<T>;
   /** Copies the messages of requests whose key is being debugged. */
@@ -78,6 +80,7 @@ export function createCallers({
     pendingMicros,
     whenWritten: deps.whenWritten,
     readBetweenWrites: deps.readBetweenWrites,
+    spent: deps.budgetSpent,
   });
   const withLimits = (caller: Caller) => limited(caller, grants());
   const withBudgets = async (key: LiveKey | undefined): Promise<Caller | undefined> =>

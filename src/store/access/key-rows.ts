@@ -57,6 +57,9 @@ export type KeyInfo = Omit<typeof apiKeys.$inferSelect, "hash" | "previousHash">
 /** What the request path needs to know about the project of a key. Limits are of all its keys together; null: none. */
 export interface KeyProject {
   readonly id: string;
+  /** The account that it belongs to. */
+  readonly accountId: string;
+  readonly name: string;
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly parallel: number | null;
@@ -183,6 +186,8 @@ export const LIVE_COLUMNS = {
   keyId: apiKeys.id,
   project: {
     id: projects.id,
+    accountId: projects.accountId,
+    name: projects.name,
     rpm: projects.rpm,
     tpm: projects.tpm,
     parallel: projects.parallel,

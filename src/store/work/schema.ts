@@ -333,3 +333,31 @@ export const agentRuns = sqliteTable(
 
 /** What a run may have a limit of. */
 export type RunLimit = "usd" | "requests" | "repeats";
+
+/** Alerts to be sent, one row for each target. A row is kept until the window of its event ends, so that it is raised once. */
+export const alerts = sqliteTable(
+  "alerts",
+  {
+    /** What happened; the same text on every node. */
+    event: text("event").notNull(),
+    /** `webhook`, `owner` or `mail:ADDRESS`. */
+    target: text("target").notNull(),
+    /** Whom it concerns; null: the operator. */
+    accountId: text("account_id").references(() => accounts.id, { onDelete: "cascade" }),
+    /** JSON, as the webhook gets it. */
+    body: text("body").notNull(),
+    /** How often sending was tried. */
+    tries: integer("tries").notNull().default(0),
+    createdAtMs: wholeMs("created_at").notNull(),
+    /** When sending is tried next; null: it was taken or given up. */
+    dueAtMs: wholeMs("due_at"),
+    /** When the event may be raised again. */
+    expiresAtMs: wholeMs("expires_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.event, t.target] }),
+    index("alerts_due").on(t.dueAtMs),
+    index("alerts_expiry").on(t.expiresAtMs),
+    index("alerts_account").on(t.accountId, t.createdAtMs),
+  ],
+);

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createSpenders } from "../../../src/gateway/admission/budgets.ts";
+import { createSpenders, type SpentBudget } from "../../../src/gateway/admission/budgets.ts";
 import { accountBudgetStore } from "../../../src/store/access/account-budgets.ts";
 import { type Account, accountStore } from "../../../src/store/access/accounts.ts";
 import { keyStore } from "../../../src/store/access/keys.ts";
@@ -37,6 +37,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
       await gate;
     },
   });
+  const noted: SpentBudget[] = [];
   const budgetsOf = createSpenders({
     keys,
     accounts,
@@ -46,6 +47,7 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
     pendingMicros: (id) => writer.pendingCostMicros(id),
     whenWritten: (listener) => writer.whenWritten(listener),
     readBetweenWrites: (read) => writer.readBetweenWrites(read),
+    spent: (budget) => void noted.push(budget),
   });
   const key = { keyId, accountId: account.id, budgetMicros: 1000, account: { tier: "free" as const } };
   const spend = (costMicros: number) =>

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { accountsContract } from "./accounts.ts";
+import { alertsContract } from "./alerts.ts";
 import { cachedAnswersContract } from "./cached-answers.ts";
 import { codesContract } from "./codes.ts";
 import { ENGINES, type Opened } from "./engines.ts";
@@ -31,6 +32,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...keyDebugContract,
   ...cachedAnswersContract,
   ...projectsContract,
+  ...alertsContract,
 };
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];

@@ -68,7 +68,16 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
           runRequests: 3,
           runRepeats: 2,
           project: {
-            ...{ id: projectId, rpm: 70, tpm: null, parallel: null, models: ["gpt-*"], budgetMicros: null },
+            ...{
+              accountId,
+              name: "p",
+              id: projectId,
+              rpm: 70,
+              tpm: null,
+              parallel: null,
+              models: ["gpt-*"],
+              budgetMicros: null,
+            },
             ...{ runMicros: null, runRequests: null, runRepeats: null },
           },
           account: { tier: "free", trialEndsAtMs: null, subscriptionUntilMs: null, emailVerified: false, admin: false },

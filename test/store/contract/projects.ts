@@ -32,7 +32,7 @@ const projects: Contract<"projects"> = {
       expect(await verbs.projectMembers.findRole(made.id, accountId)).toBe("owner");
       const { key } = await verbs.keys.createKey({ accountId, name: "k", projectId: made.id });
       const found = await verbs.keys.findLiveKey(sha256Hex(key));
-      expect(found?.project).toEqual({ id: made.id, budgetMicros: 9, ...limits });
+      expect(found?.project).toEqual({ id: made.id, accountId, name: "p", budgetMicros: 9, ...limits });
     },
     "concurrency: an account has at most as many as it may": async (world) => {
       const { verbs } = world;

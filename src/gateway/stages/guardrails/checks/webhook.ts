@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../../../base/json-object.ts";
 import { FetchError, type Fetched } from "../../../../net/fetch.ts";
+import { webhookSignature } from "../../../../net/signed-webhook.ts";
 import type { GuardTools } from "../tools.ts";
 import type { GuardVerdict, Judge, Judged } from "./judge.ts";
 
@@ -40,6 +41,7 @@ async function asked(
   { signal }: Judged,
   { url, headers, tools }: WebhookOptions & { readonly tools: GuardTools },
 ): Promise<Fetched> {
+  const signature = webhookSignature(body, { secret: tools.webhookSecret, nowSeconds: tools.nowSeconds() });
   const post = () =>
     tools.fetch(url, {
       method: "POST",
@@ -49,7 +51,7 @@ async function asked(
       redirectsMax: 0,
       purpose: "webhook",
       signal,
-      headers: { ...headers, "content-type": "application/json", ...signature(body, tools) },
+      headers: { ...headers, "content-type": "application/json", ...signature },
     });
   try {
     const first = await post();
@@ -65,13 +67,6 @@ const TIMEOUT_MS = 600_000;
 
 function mayAnswerLater(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
-}
-
-/** The time is signed too, so that a request cannot be sent again later. */
-function signature(body: string, { webhookSecret, nowSeconds }: GuardTools): Readonly<Record<string, string>> {
-  const timestamp = String(nowSeconds());
-  const digest = new Bun.CryptoHasher("sha256", webhookSecret).update(`${timestamp}.${body}`).digest("hex");
-  return { "x-sallyport-timestamp": timestamp, "x-sallyport-signature": `sha256=${digest}` };
 }
 
 function verdictOf({ status, body }: Fetched, count: number): GuardVerdict {
