@@ -1,4 +1,4 @@
-// The rate limit: one sliding window of a minute per key. In memory it is exact under concurrency because asking and counting
+// The rate limit: one sliding window of a minute per key, and per project that has a limit. In memory it is exact under concurrency because asking and counting
 // is one synchronous step; redis-rate-windows.ts shares the windows with other nodes.
 
 import type { AtOnce } from "../base/at-once.ts";
@@ -10,12 +10,16 @@ export interface Verdict {
   limit: number;
   remaining: number;
   resetSeconds: number;
+  /** Names the slot that was taken, where `takeBack` needs it. */
+  slot?: string;
 }
 
 /** Decides whether a key may send one more request. */
 export interface RateLimiter {
   /** Takes a slot of the key's window if one is free. Throws `ApiError` 503 if the window cannot be read. */
   admit(key: string, limit: number): AtOnce<Verdict>;
+  /** Gives back the slot of an admitted request that another window has refused. */
+  takeBack(key: string, verdict: Verdict): AtOnce<void>;
 }
 
 /** A limiter that answers at once. */
@@ -76,6 +80,17 @@ export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
         remaining: Math.max(0, limit - window.total),
         resetSeconds: oldest === undefined ? 0 : Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1000)),
       };
+    },
+    takeBack(key) {
+      const window = windows.get(key);
+      const last = (window?.timesMs.length ?? 0) - 1;
+      if (window === undefined || last < window.head) return;
+      const count = (window.counts[last] ?? 1) - 1;
+      window.total--;
+      window.counts[last] = count;
+      if (count > 0) return;
+      window.timesMs.pop();
+      window.counts.pop();
     },
     count(key, limit) {
       const window = windowOf(key);

@@ -79,6 +79,19 @@ end
 return {admitted, total, oldest, born, KEYS[1]}
 `);
 
+/** KEYS: the window. ARGV: the member of the request, "1" for slices, of which the newest gives it back. */
+const TAKE_BACK = redisScript(`
+if ARGV[2] == '1' then
+  local key = KEYS[1] .. ':slices'
+  if tonumber(redis.call('HGET', key, 'total') or 0) < 1 then return 0 end
+  local time = redis.call('TIME')
+  redis.call('HINCRBY', key, math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / ${SLICE_MS}), -1)
+  redis.call('HINCRBY', key, 'total', -1)
+  return 1
+end
+return redis.call('ZREM', KEYS[1], ARGV[1])
+`);
+
 /** A limiter whose windows are in Redis. */
 export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   const { redis, local, node } = options;
@@ -105,10 +118,11 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
         if (!own.admitted) return own;
       }
       count += 1;
-      const args = [limit, `${node}:${count}`, limit > EXACT_LIMIT_MAX ? 1 : 0];
-      return askRedis(redis, ADMIT, { keys: [`${KEY_PREFIX}rate:${key}`, BORN], args }).then(
+      const slot = `${node}:${count}`;
+      const args = [limit, slot, limit > EXACT_LIMIT_MAX ? 1 : 0];
+      return askRedis(redis, ADMIT, { keys: [windowOf(key), BORN], args }).then(
         (reply) => {
-          const { verdict, since } = read(reply, limit);
+          const { verdict, since } = read(reply, limit, slot);
           const inDoubt = doubt.isOpen();
           doubt.notice(since);
           if (verdict.admitted && !inDoubt) local.count(key, limit);
@@ -117,13 +131,30 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
         () => alone(key, limit),
       );
     },
+    takeBack(key, verdict) {
+      const own = local.takeBack(key, verdict);
+      if (verdict.slot === undefined) return own;
+      const args = [verdict.slot, verdict.limit > EXACT_LIMIT_MAX ? 1 : 0];
+      // If Redis is lost meanwhile the slot leaves the window by itself, within a minute.
+      return askRedis(redis, TAKE_BACK, { keys: [windowOf(key)], args }).then(
+        () => undefined,
+        () => undefined,
+      );
+    },
   };
 }
 
-function read([admitted, total, oldestMs, since]: unknown[], limit: number): { verdict: Verdict; since: string } {
+const windowOf = (key: string) => `${KEY_PREFIX}rate:${key}`;
+
+function read(
+  [admitted, total, oldestMs, since]: unknown[],
+  limit: number,
+  slot: string,
+): { verdict: Verdict; since: string } {
   return {
     since: String(since),
     verdict: {
+      slot,
       admitted: admitted === 1,
       limit,
       remaining: Math.max(0, limit - Number(total)),

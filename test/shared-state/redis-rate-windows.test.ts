@@ -73,6 +73,18 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
     );
   });
 
+  test.each([3, EXACT_LIMIT_MAX + 1])("a slot that is taken back is free again, with a limit of %d", async (limit) => {
+    const key = newKey();
+    const { limiter } = nodes[0]!;
+    const first = await limiter.admit(key, limit);
+    const second = await limiter.admit(key, limit);
+    expect(second.remaining).toBe(limit - 2);
+    await limiter.takeBack(key, second);
+    expect((await limiter.admit(key, limit)).remaining).toBe(limit - 2);
+    await limiter.takeBack(key, first);
+    expect((await limiter.admit(key, limit)).remaining).toBe(limit - 2);
+  });
+
   test("a window counted in slices admits exactly the limit too", async () => {
     const key = newKey();
     const limit = EXACT_LIMIT_MAX + 1;

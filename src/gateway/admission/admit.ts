@@ -78,9 +78,28 @@ export function createAdmission(deps: AdmitDeps): Admit {
     });
   const counted = (caller: Caller, exchange: Exchange): AtOnce<Caller> => {
     const verdict = deps.limiter.admit(caller.keyId, caller.rpm ?? deps.tierRpm(caller.account.tier));
-    return whenThere(verdict, (known) => within(known, caller, exchange));
+    const { project } = caller;
+    if (project == null || project.rpm === null)
+      return whenThere(verdict, (known) => within(known, "key", caller, exchange));
+    const { id, rpm } = project;
+    return whenThere(verdict, (ofKey) =>
+      ofKey.admitted ? countedInProject({ id, rpm }, ofKey, caller, exchange) : within(ofKey, "key", caller, exchange),
+    );
   };
-  const within = (verdict: Verdict, caller: Caller, { headers }: Exchange): Caller => {
+  /** Counts a request in the window of its project too. If that is full, it does not count in that of the key either. */
+  const countedInProject = (
+    { id, rpm }: { readonly id: string; readonly rpm: number },
+    ofKey: Verdict,
+    caller: Caller,
+    exchange: Exchange,
+  ): AtOnce<Caller> =>
+    whenThere(deps.limiter.admit(id, rpm), (ofProject) => {
+      // The headers tell the window that is full first.
+      if (ofProject.admitted && ofProject.remaining >= ofKey.remaining) return within(ofKey, "key", caller, exchange);
+      const told = () => within(ofProject, "project", caller, exchange);
+      return ofProject.admitted ? told() : whenThere(deps.limiter.takeBack(caller.keyId, ofKey), told);
+    });
+  const within = (verdict: Verdict, of: "key" | "project", caller: Caller, { headers }: Exchange): Caller => {
     headers["x-ratelimit-limit"] = String(verdict.limit);
     headers["x-ratelimit-remaining"] = String(verdict.remaining);
     headers["x-ratelimit-reset"] = String(verdict.resetSeconds);
@@ -88,7 +107,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
       deps.rejected?.();
       throw new ApiError(
         "rate_limit_exceeded",
-        `This key may send ${verdict.limit} requests a minute. Try again in ${Math.max(1, verdict.resetSeconds)} s.`,
+        `This ${of} may send ${verdict.limit} requests a minute. Try again in ${Math.max(1, verdict.resetSeconds)} s.`,
         {
           retryAfterSeconds: Math.max(1, verdict.resetSeconds),
           details: { limit: "rpm" },

@@ -1,6 +1,7 @@
 // The rate limiter's windows as last saved, so that a restart does not reset them.
 
-import { eq, gte, lt } from "drizzle-orm";
+import { and, eq, gte, isNotNull, lt } from "drizzle-orm";
+import { projects } from "../access/schema.ts";
 import { type Store, steps } from "../engine/store.ts";
 import { apiKeys, rateWindows } from "../schema.ts";
 
@@ -33,15 +34,28 @@ export function rateStore(store: Store) {
       );
       await store.transaction(() => steps(saves), { sees: "row" });
     },
-    /** Returns the rate windows saved at or after a time, and deletes older ones. */
+    /**
+     * Returns the rate windows saved at or after a time, and deletes older ones. The window of a project with a limit consists of
+     * those of its keys.
+     */
     async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
       await db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
-      return db
-        .select({ keyId: rateWindows.keyId, timesMs: rateWindows.timesMs })
+      const rows = await db
+        .select({ keyId: rateWindows.keyId, timesMs: rateWindows.timesMs, projectId: projects.id })
         .from(rateWindows)
         .innerJoin(apiKeys, eq(apiKeys.id, rateWindows.keyId))
+        .leftJoin(projects, and(eq(projects.id, apiKeys.projectId), isNotNull(projects.rpm)))
         .where(gte(rateWindows.savedAtMs, sinceMs))
         .all();
+      const ofProjects = Map.groupBy(rows, ({ projectId }) => projectId);
+      ofProjects.delete(null);
+      return [
+        ...rows.map(({ keyId, timesMs }) => ({ keyId, timesMs })),
+        ...[...ofProjects].map(([id, keys]) => ({
+          keyId: id ?? "",
+          timesMs: keys.flatMap(({ timesMs }) => timesMs).sort((a, b) => a - b),
+        })),
+      ];
     },
   };
 }

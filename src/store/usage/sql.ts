@@ -69,6 +69,7 @@ export function writingUsage(store: Store) {
     rollups: rollupStatements(store),
     totals: totalStatements(store),
     spending: spendStatements(store),
+    projects: projectStatements(store),
     labels: labelStatements(store),
     classes: classStatements(store),
   };
@@ -94,6 +95,8 @@ export function writingUsage(store: Store) {
             const amounts = amountsOf(delta);
             const whose = attributed ? [delta.accountId, delta.keyId, delta.model] : ["", "", delta.model];
             writes.push(...write.rollups(delta, whose, amounts), ...write.totals(delta, attributed, amounts));
+            // A project goes on without a member whose account is gone.
+            writes.push(...write.projects(delta));
             if (attributed) writes.push(...write.spending(delta), ...write.labels(delta));
           }
           writes.push(...write.classes(sums));
@@ -261,32 +264,44 @@ function totalStatements({ statement }: Store) {
   };
 }
 
+/**
+ * Sets what is spent of a budget. Windows have a fixed length and are counted from the time when the budget was set. The first request
+ * after the end of a window begins the window that contains the request. `SET` reads the old values of every column. The cast makes
+ * the division an integer division, since a number of JavaScript is bound as a double.
+ */
+const spends = (start: string, period: string) =>
+  `spent_micros = CASE WHEN $at >= ${start} + ${period} THEN $cost ELSE spent_micros + $cost END,
+   ${start} = CASE WHEN $at >= ${start} + ${period}
+     THEN ${start} + (CAST($at AS BIGINT) - ${start}) / ${period} * ${period}
+     ELSE ${start} END`;
+
 function spendStatements({ statement }: Store) {
-  // Budget windows have a fixed length and are counted from the time when the budget was set. The first request after
-  // the end of a window begins the window that contains the request. `SET` reads the old values of every column. The
-  // cast makes the division an integer division, since a number of JavaScript is bound as a double.
   const key = statement(
     `UPDATE api_keys SET
        last_used_at = CASE WHEN last_used_at > $at THEN last_used_at ELSE $at END,
-       spent_micros = CASE WHEN $at >= budget_window_start + budget_period_ms THEN $cost ELSE spent_micros + $cost END,
-       budget_window_start = CASE WHEN $at >= budget_window_start + budget_period_ms
-         THEN budget_window_start
-           + (CAST($at AS BIGINT) - budget_window_start) / budget_period_ms * budget_period_ms
-         ELSE budget_window_start END
+       ${spends("budget_window_start", "budget_period_ms")}
      WHERE id = $id`,
   );
   const accountBudget = statement(
-    `UPDATE account_budgets SET
-       spent_micros = CASE WHEN $at >= window_start + period_ms THEN $cost ELSE spent_micros + $cost END,
-       window_start = CASE WHEN $at >= window_start + period_ms
-         THEN window_start + (CAST($at AS BIGINT) - window_start) / period_ms * period_ms
-         ELSE window_start END
-     WHERE account_id = $id`,
+    `UPDATE account_budgets SET ${spends("window_start", "period_ms")} WHERE account_id = $id`,
   );
   return ({ keyId, accountId, lastAtMs: at, costMicros: cost }: UsageDelta): Write[] => {
     const writes: Write[] = [{ table: 6, row: keyId, run: () => key.run({ id: keyId, at, cost }) }];
     if (cost > 0) writes.push({ table: 7, row: accountId, run: () => accountBudget.run({ id: accountId, at, cost }) });
     return writes;
+  };
+}
+
+function projectStatements({ statement }: Store) {
+  const project = statement(`UPDATE projects SET ${spends("budget_window_start", "budget_period_ms")} WHERE id = $id`);
+  return ({ labels }: UsageDelta): Write[] => {
+    if (labels === undefined) return [];
+    return [...labels.values()]
+      .filter(({ label, costMicros }) => label.kind === "project" && costMicros > 0)
+      .map(({ label: { name: id }, lastAtMs: at, costMicros: cost }) => ({
+        ...{ table: 10, row: id },
+        run: () => project.run({ id, at, cost }),
+      }));
   };
 }
 

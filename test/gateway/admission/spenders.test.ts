@@ -6,6 +6,7 @@ import { createSpenders, type SpentBudget } from "../../../src/gateway/admission
 import { accountBudgetStore } from "../../../src/store/access/account-budgets.ts";
 import { type Account, accountStore } from "../../../src/store/access/accounts.ts";
 import { keyStore } from "../../../src/store/access/keys.ts";
+import { type Project, projectStore } from "../../../src/store/access/projects.ts";
 import { leftMicros } from "../../../src/store/usage/spending.ts";
 import { usageStore } from "../../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../../src/store/usage/writer.ts";
@@ -29,6 +30,10 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
   });
   const accounts = accountBudgetStore(store);
   await accounts.setAccountBudget(account.id, { limitMicros: 5000, periodMs });
+  const projects = projectStore(store);
+  const project = (await projects.createProject(account.id, {
+    ...{ name: "p", budgetMicros: 3000, budgetPeriodMs: periodMs },
+  })) as Project;
   const usage = usageStore(store);
   const writer = new UsageWriter({
     async writeUsage(batch) {
@@ -42,25 +47,26 @@ async function setUp(periodMs: number | null, gate?: Promise<void>) {
     keys,
     accounts,
     clock,
-    projectBudget: async () => undefined,
+    projectBudget: (id) => projects.findProjectBudget(id),
     planBudget: () => undefined,
     pendingMicros: (id) => writer.pendingCostMicros(id),
     whenWritten: (listener) => writer.whenWritten(listener),
     readBetweenWrites: (read) => writer.readBetweenWrites(read),
     spent: (budget) => void noted.push(budget),
   });
-  const key = { keyId, accountId: account.id, budgetMicros: 1000, account: { tier: "free" as const } };
-  const spend = (costMicros: number) =>
-    writer.record(usageRecord({ accountId: account.id, keyId, costMicros, createdAtMs: clock.now() }));
-  return { store, clock, keys, accounts, writer, spend, budgetsOf: () => budgetsOf(key), accountId: account.id, keyId };
+  const key = { keyId, accountId: account.id, budgetMicros: 1000, project, account: { tier: "free" as const } };
+  const ids = { accountId: account.id, keyId, projectId: project.id };
+  const spend = (costMicros: number) => writer.record(usageRecord({ ...ids, costMicros, createdAtMs: clock.now() }));
+  return { store, clock, keys, projects, accounts, writer, spend, budgetsOf: () => budgetsOf(key), ...ids };
 }
 
 test("the cached spending follows the written spending, through every window", async () => {
   const step = fc.record({ costMicros: fc.nat(300), advanceMs: fc.nat(HOUR_MS), flush: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.constantFrom(null, HOUR_MS), async (steps, periodMs) => {
-      const { store, clock, keys, accounts, writer, spend, budgetsOf, accountId, keyId } = await setUp(periodMs);
-      const [ofKey, ofAccount] = (await budgetsOf()) ?? [];
+      const { store, clock, keys, projects, accounts, writer, spend, budgetsOf, ...ids } = await setUp(periodMs);
+      const { accountId, keyId, projectId } = ids;
+      const [ofKey, ofProject, ofAccount] = (await budgetsOf()) ?? [];
       for (const { costMicros, advanceMs, flush } of steps) {
         spend(costMicros);
         if (flush) expect(await writer.flush()).toBe(true);
@@ -68,7 +74,9 @@ test("the cached spending follows the written spending, through every window", a
         const key = await keys.findKeyBudget(keyId);
         const account = await accounts.findAccountBudget(accountId, undefined);
         const pending = writer.pendingCostMicros(keyId);
+        const project = await projects.findProjectBudget(projectId);
         expect(ofKey?.leftMicros()).toBe(leftMicros(key!, clock.now()) - pending);
+        expect(ofProject?.leftMicros()).toBe(leftMicros(project!, clock.now()) - pending);
         expect(ofAccount?.leftMicros()).toBe(account!.limitMicros - account!.spentMicros - pending);
       }
       await writer.close();
@@ -99,7 +107,7 @@ test("spending that is written but not yet confirmed counts once", async () => {
   await new Promise((resolve) => setImmediate(resolve));
   gate.resolve();
   expect(await flushed).toBe(true);
-  expect((await read)?.map((budget) => budget.leftMicros())).toEqual([900, 4900]);
+  expect((await read)?.map((budget) => budget.leftMicros())).toEqual([900, 2900, 4900]);
 });
 
 test("budgets are read though there is always something to write", async () => {
@@ -116,5 +124,7 @@ test("budgets are read though there is always something to write", async () => {
   spent.isOver = true;
   await busy;
   for (const budgets of all)
-    expect(budgets?.map((budget) => budget.leftMicros())).toEqual([1000, 5000].map((limit) => limit - spent.micros));
+    expect(budgets?.map((budget) => budget.leftMicros())).toEqual(
+      [1000, 3000, 5000].map((limit) => limit - spent.micros),
+    );
 });

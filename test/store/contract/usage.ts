@@ -298,6 +298,29 @@ const rates: Contract<"rates"> = {
     },
   },
   loadRateWindows: {
+    "basics: the window of a project with a limit is that of its keys": async ({ verbs, account, clock }) => {
+      const accountId = await account();
+      const made = async (rpm: number | null) => {
+        const project = await verbs.projects.createProject(accountId, { name: "p", rpm });
+        return typeof project === "string" ? project : project.id;
+      };
+      const [limited, free] = [await made(5), await made(null)];
+      const keys: string[] = [];
+      for (const projectId of [limited, limited, free])
+        keys.push((await verbs.keys.createKey({ accountId, name: "k", projectId })).id);
+      const [a, b, c] = keys as [string, string, string];
+      await verbs.keys.revokeKey(b);
+      const windows = [
+        { keyId: a, timesMs: [2, 9] },
+        { keyId: b, timesMs: [1, 10] },
+        { keyId: c, timesMs: [3] },
+      ];
+      await verbs.rates.saveRateWindows([...windows, { keyId: limited, timesMs: [7] }]);
+      const loaded = await verbs.rates.loadRateWindows(clock.now());
+      expect(new Map(loaded.map(({ keyId, timesMs }) => [keyId, timesMs]))).toEqual(
+        new Map([...windows, { keyId: limited, timesMs: [1, 2, 9, 10] }].map(({ keyId, timesMs }) => [keyId, timesMs])),
+      );
+    },
     "time: those saved since then; older ones are gone": async ({ verbs, account, clock }) => {
       const { id: keyId } = await verbs.keys.createKey({ accountId: await account(), name: "k" });
       await verbs.rates.saveRateWindows([{ keyId, timesMs: [] }]);
