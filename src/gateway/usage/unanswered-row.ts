@@ -4,6 +4,9 @@ import type { Exchange } from "../../http/exchange.ts";
 import { STOPPED, type UsageRecord } from "../../store/usage/record.ts";
 import { usageLabelsOf } from "./labels.ts";
 
+/** What a search within a chat is billed as; the chat has rows of its own. */
+const CHAT_SEARCH: Pick<UsageRecord, "classes"> = { classes: [{ name: "web_searches", amount: 1, costMicros: 0 }] };
+
 /** The usage row of a request that no upstream answered, or of a web tool. */
 export function unansweredRow(exchange: Exchange, end: { status: number; tookMs: number; nowMs: number }): UsageRecord {
   const { log, failedRoutes, caller } = exchange;
@@ -34,5 +37,6 @@ export function unansweredRow(exchange: Exchange, end: { status: number; tookMs:
     attempts: failedRoutes,
     arrivedMs: exchange.startedMs,
     ...usageLabelsOf(exchange),
+    ...(log["via"] === "chat" && exchange.route === "/v1/search" && end.status === 200 ? CHAT_SEARCH : undefined),
   };
 }
