@@ -1,6 +1,6 @@
 // Tries the documents with external tools: two linters for the OpenAPI document, two generators of clients whose
 // programs must compile and work, the guides' examples for libraries that this repository does not install, and the
-// documents' blocks with the compiled program. Usage:
+// documents' blocks with the compiled program; and public MCP servers behind the gateway. Usage:
 // `bun scripts/outside.ts [--keep FOLDER]`. The last line is `N passed, N failed, N skipped`; what cannot be installed
 // is skipped.
 
@@ -11,6 +11,7 @@ import { type DocumentedGateway, startDocumentedGateway } from "../test/docs/gat
 import { allSnippets, markOf, runSnippet, type Snippet } from "../test/docs/snippets.ts";
 import { tryDocuments } from "./outside/documents.ts";
 import { tryFirstMinute } from "./outside/first-minute.ts";
+import { tryMcpServers } from "./outside/mcp-servers.ts";
 import { tryPrograms } from "./outside/programs.ts";
 
 const LINTERS = ["@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"];
@@ -226,6 +227,7 @@ const outside = { folder, trial, skip, run };
 await tryDocuments(outside);
 await tryPrograms(outside);
 await tryFirstMinute(outside);
+await tryMcpServers({ ...outside, withPackages });
 if (keep === undefined) rmSync(folder, { recursive: true, force: true });
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);
