@@ -6,6 +6,7 @@ import { isRecord } from "../../base/json-object.ts";
 import { lazily } from "../../base/lazily.ts";
 import type { ChatEvent, FinishReason, ImageEvent } from "../../chat/event.ts";
 import { geminiEnvelope, geminiUsageMetadata } from "../../chat/gemini-shapes.ts";
+import { pageCitations } from "../../chat/page-citations.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { ServerToolKind } from "../../chat/server-tools.ts";
 import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
@@ -57,7 +58,7 @@ function candidateOf(choice: ResultChoice, exchange: AnswerContext): Json {
 }
 
 function groundingOf({ blocks }: ResultChoice): Json {
-  if (!blocks.some(({ type }) => type === "server-tool")) return {};
+  if (!blocks.some((block) => block.type === "server-tool" || (block.type === "text" && block.annotations))) return {};
   const found = grounding()();
   let text = "";
   for (const block of blocks) {
@@ -67,6 +68,7 @@ function groundingOf({ blocks }: ResultChoice): Json {
     else if (block.type === "text") {
       text += block.text;
       for (const citation of block.citations ?? []) found.addCitation(citation, text);
+      for (const page of pageCitations(block.annotations)) found.addPage(page, text);
     }
   }
   return found.members();
@@ -215,6 +217,9 @@ export class GeminiWriter implements EventWriter {
       case "text-delta":
         if (event.text === "" && event.logprobs === undefined) return "";
         return this.#text(event);
+      case "text-end":
+        if (event.annotations !== undefined) this.#cited(event.annotations);
+        return "";
       case "reasoning-start":
         this.#thoughts.set(event.id, { isSummary: false, hasText: false, itemId: event.itemId });
         return "";
@@ -294,6 +299,14 @@ export class GeminiWriter implements EventWriter {
     if (this.#keepsText) this.#texts += text;
     const more = logprobs === undefined ? "" : `,${JSON.stringify(logprobMembers(logprobs)).slice(1, -1)}`;
     return this.#chunk(`{"text":${JSON.stringify(text)}}`, `"index":${choice}${more}`);
+  }
+
+  /** Pages that the provider's own search found, and whose places in the text only requests with such tools say. */
+  #cited(annotations: readonly unknown[]): void {
+    const pages = pageCitations(annotations);
+    if (pages.length === 0) return;
+    this.#grounded ??= { found: grounding()(), calls: new Map() };
+    for (const page of pages) this.#grounded.found.addPage(page, this.#keepsText ? this.#texts : undefined);
   }
 
   #thought({ choice, id, text, summaryIndex }: Extract<ChatEvent, { type: "reasoning-delta" }>): string {

@@ -1,5 +1,6 @@
 // What an answer rests on, in Gemini's format: queries, pages, and the parts of the text that rest on them.
 
+import type { PageCitation } from "../../chat/page-citations.ts";
 import type { Citation, ServerToolCall, ServerToolOutput } from "../../chat/server-tools.ts";
 
 type Json = Record<string, unknown>;
@@ -28,12 +29,24 @@ export class Grounding {
   /** `text`: the texts of the answer up to the citation. */
   addCitation(citation: Citation, text: string): void {
     const { before, start, end } = citation;
-    const startIndex = Buffer.byteLength(text.slice(0, before + start));
-    const said = text.slice(before + start, before + end);
+    this.#support(text, before + start, before + end, this.#page(citation));
+  }
+
+  /** A page that the provider's own search found. `text`: the texts of the answer; undefined if they are not known. */
+  addPage(page: PageCitation, text: string | undefined): void {
+    const { start, end } = page;
+    const index = this.#page(page);
+    if (text === undefined || end <= start || end > text.length) return;
+    this.#support(text, start, end, index);
+  }
+
+  #support(text: string, start: number, end: number, index: number): void {
+    const startIndex = Buffer.byteLength(text.slice(0, start));
+    const said = text.slice(start, end);
     this.#supports.push({
       // The protocol counts bytes.
       segment: { startIndex, endIndex: startIndex + Buffer.byteLength(said), text: said },
-      groundingChunkIndices: [this.#page(citation)],
+      groundingChunkIndices: [index],
     });
   }
 

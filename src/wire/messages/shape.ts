@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
+import { pageCitations } from "../../chat/page-citations.ts";
 import { webSearchesOf } from "../../chat/usage.ts";
 import { given } from "../check.ts";
 import type { AnswerContext } from "../format.ts";
@@ -86,11 +87,23 @@ function toolUses(usage: Usage | undefined): MessagesBlock | undefined {
   return { web_search_requests: searches ?? 0, web_fetch_requests: fetches ?? 0 };
 }
 
-/** The annotations that are citations of this format. Clients cannot read those of other protocols. */
+/**
+ * The annotations that are citations of this format, and those of pages in OpenAI's formats as citations of search results, since
+ * the ones of a web search have a value that only Anthropic can make.
+ */
 export function citationsOf(annotations: readonly unknown[] | undefined): unknown[] {
-  return (annotations ?? []).filter(
+  if (annotations === undefined) return [];
+  const own = annotations.filter(
     (one) => isRecord(one) && typeof one["type"] === "string" && one["type"].endsWith("_location"),
   );
+  const numbers = new Map<string, number>();
+  const pages = pageCitations(annotations).map(({ url, title, quote }) => {
+    const search_result_index = numbers.get(url) ?? numbers.size;
+    numbers.set(url, search_result_index);
+    const at = { search_result_index, start_block_index: 0, end_block_index: 0 };
+    return { type: "search_result_location", source: url, title, cited_text: quote, ...at };
+  });
+  return [...own, ...pages];
 }
 
 /** The `signature` of a thinking block: this protocol's own is unchanged, others are in an envelope; "" if there is none. */

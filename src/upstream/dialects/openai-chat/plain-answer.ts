@@ -40,6 +40,7 @@ const OTHERS = [
 /** The events of an answer that is one text and says how it ended; undefined for any other. */
 export function plainEvents(body: unknown): ChatEvent[] | undefined {
   if (!isRecord(body) || body["error"] != null || body["x_groq"] != null) return undefined;
+  if (!isEmpty(body["search_results"]) || !isEmpty(body["citations"])) return undefined;
   const { choices, usage: rawUsage } = body;
   const only: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
   if (!isRecord(only) || only["logprobs"] != null || only["usage"] != null) return undefined;

@@ -11,6 +11,7 @@ import type { EventReader } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
 import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
+import { pageAnnotations, pagesBeside } from "./pages-beside.ts";
 import { plainEvents, startEvent } from "./plain-answer.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
@@ -29,6 +30,8 @@ interface Choice {
   open: Map<GrowingCall, { id: string; sent: number }>;
   closed: Set<GrowingCall>;
   annotations: unknown[];
+  /** The text that pages beside the choices are cited in; undefined if it is not known. */
+  cites: string | undefined;
   reason: string | undefined;
 }
 
@@ -43,6 +46,8 @@ export class OpenaiChatReader implements EventReader {
   #blocks = 0;
   #started = false;
   #over = false;
+  /** Pages that the text cites by number. */
+  #beside: ReturnType<typeof pagesBeside>;
   readonly #told = new ToldUsage();
 
   push(frame: SseFrame, out: ChatEvent[]): void {
@@ -80,6 +85,8 @@ export class OpenaiChatReader implements EventReader {
       return;
     }
     this.#start(chunk, out);
+    const beside = pagesBeside(chunk);
+    if (beside !== undefined) this.#beside = beside;
     const reports = usagesIn(chunk);
     for (const raw of reports) this.#told.tell(openaiUsage(raw, chunk), raw);
     const from = out.length;
@@ -112,6 +119,7 @@ export class OpenaiChatReader implements EventReader {
         open: new Map(),
         closed: new Set(),
         annotations: [],
+        cites: undefined,
         reason: undefined,
       };
       this.#choices.set(index, choice);
@@ -128,6 +136,7 @@ export class OpenaiChatReader implements EventReader {
         return;
       }
       choice.reason = raw["finish_reason"];
+      if (this.#beside !== undefined) this.#cite(choice, raw["message"], this.#beside);
       this.#closeAll(choice, out);
     }
   }
@@ -153,6 +162,13 @@ export class OpenaiChatReader implements EventReader {
       for (const call of delta["tool_calls"]) if (isRecord(call)) this.#call(choice, call, out);
     // The legacy form of calls, from before there were tools.
     if (isRecord(delta["function_call"])) this.#call(choice, { index: 0, function: delta["function_call"] }, out);
+  }
+
+  /** Cites the pages beside the choices. Perplexity's last chunk has the whole message too. */
+  #cite(choice: Choice, message: unknown, pages: NonNullable<ReturnType<typeof pagesBeside>>): void {
+    if (choice.textId === undefined || choice.annotations.length > 0) return;
+    const whole = isRecord(message) ? message["content"] : undefined;
+    choice.annotations.push(...pageAnnotations(pages, typeof whole === "string" ? whole : choice.cites));
   }
 
   /** Reads content in parts, which Mistral streams while the model thinks. */
@@ -193,6 +209,8 @@ export class OpenaiChatReader implements EventReader {
       choice.refusal = refusal;
       out.push({ type: "text-start", choice: choice.index, id: choice.textId, ...(refusal ? { refusal } : {}) });
     }
+    // The pages of a whole answer are known before its text, and those of most streams.
+    if (this.#beside !== undefined) choice.cites = (choice.cites ?? "") + text;
     const { index, textId: id } = choice;
     out.push(
       logprobs === undefined
