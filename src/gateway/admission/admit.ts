@@ -12,6 +12,7 @@ import type { Budgets } from "./budgets.ts";
 import type { Caller } from "./caller.ts";
 import { type KeyKind, requireUsable } from "./key-rules.ts";
 import { tooManyAtOnce } from "./limits.ts";
+import { readTagsHeader } from "./tags.ts";
 
 export interface AdmitDeps {
   authenticate(request: Request): AtOnce<Caller>;
@@ -122,6 +123,7 @@ export function createAdmission(deps: AdmitDeps): Admit {
       // Refused requests are copied too, as they help to find a mistake.
       if (caller.debugUntilMs !== null) deps.debug?.(request, exchange, caller);
       requireUsable(caller, request, "ordinary");
+      if (!free) readTagsHeader(request, exchange);
       return letIn(caller, exchange, free);
     });
 }

@@ -10,6 +10,7 @@ import { resolveModel } from "../../catalog/resolve.ts";
 import { readJsonText } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
+import { withoutTags } from "../admission/tags.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
 import { sourceOf } from "./request-source.ts";
@@ -29,7 +30,10 @@ export function createGateway(deps: GatewayDeps) {
     const admitted = deps.admit(request, exchange);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
     const caller = admitted instanceof Promise ? await admitted : admitted;
-    const { text, body } = withUsualNames(await readJsonText(request, deps.bodyLimits()), format);
+    const { text, body } = withoutTags(
+      withUsualNames(await readJsonText(request, deps.bodyLimits()), format),
+      exchange,
+    );
     const routing = routingOptionsOf(deps, format, body);
     const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
     if (routing === undefined && format.prompts === undefined) return answerOne(deps, asked);

@@ -10,6 +10,7 @@ import { exchangeOf } from "../../http/exchange.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import { WIRE_FORMATS } from "../../wire/index.ts";
 import { responsesFormat } from "../../wire/responses/format.ts";
+import { withoutTags } from "../admission/tags.ts";
 import type { GatewayDeps } from "../centre/deps.ts";
 import { HTTP_CLIENT } from "../centre/request-source.ts";
 import type { Stage } from "../centre/stage.ts";
@@ -50,7 +51,7 @@ export function createCompact(deps: CompactDeps): (request: Request) => Promise<
   return async (request) => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
-    const { body } = await readJsonBody(request, deps.bodyLimits());
+    const { body } = withoutTags(await readJsonBody(request, deps.bodyLimits()), exchange);
     const threadId = threadOf(body);
     if (!deps.settings().enabled) throw threadNotFound(threadId ?? "");
     if (typeof body["model"] !== "string" || body["model"] === "") {

@@ -12,6 +12,7 @@ import type { Provider } from "../../../upstream/provider.ts";
 import type { WireFormat } from "../../../wire/format.ts";
 import { decodeCountTokens } from "../../../wire/messages/decode.ts";
 import { messagesFormat } from "../../../wire/messages/format.ts";
+import { withoutTags } from "../../admission/tags.ts";
 import { orderRoutes } from "../../calls/order.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 import { HTTP_CLIENT } from "../../centre/request-source.ts";
@@ -65,7 +66,8 @@ export function createTokenCount(
     const caller = await deps.admit(request, exchange, { free: true });
     const ticket = deps.allowance.enter(caller.accountId, request);
     const { format, told } = counted();
-    const { text, body } = withUsualNames(await readJsonText(request, deps.bodyLimits()), format);
+    const read = withUsualNames(await readJsonText(request, deps.bodyLimits()), format);
+    const { text, body } = withoutTags(read, exchange);
     ticket.read(text.length);
     const options = decodeOptions(request);
     const asked = {

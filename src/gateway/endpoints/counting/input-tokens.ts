@@ -7,6 +7,7 @@ import { exchangeOf } from "../../../http/exchange.ts";
 import { fetchAnswer } from "../../../upstream/ask.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import { responsesFormat } from "../../../wire/responses/format.ts";
+import { withoutTags } from "../../admission/tags.ts";
 import { orderRoutes } from "../../calls/order.ts";
 import type { GatewayDeps } from "../../centre/deps.ts";
 import { HTTP_CLIENT } from "../../centre/request-source.ts";
@@ -38,7 +39,7 @@ export function createInputTokens(deps: InputTokensDeps): (request: Request) => 
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange, { free: true });
     const ticket = deps.allowance.enter(caller.accountId, request);
-    const { text, body } = await readJsonBody(request, deps.bodyLimits());
+    const { text, body } = withoutTags(await readJsonBody(request, deps.bodyLimits()), exchange);
     ticket.read(text.length);
     const options = decodeOptions(request);
     const format = responsesFormat;

@@ -10,6 +10,7 @@ import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import type { Spools } from "../../../http/spool.ts";
 import { openUpload, type Upload } from "../../../http/upload.ts";
+import { withoutTags } from "../../admission/tags.ts";
 import { tryRoutes } from "../../calls/attempts.ts";
 import { withinDeadline } from "../../calls/request-deadline.ts";
 import { callTraceOf } from "../../calls/route-call.ts";
@@ -43,7 +44,8 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
   return async (request: Request, endpoint: ModelEndpoint): Promise<Response> => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
-    const sent = endpoint.file === undefined ? await readJsonBody(request, deps.bodyLimits()) : undefined;
+    const sent =
+      endpoint.file === undefined ? withoutTags(await readJsonBody(request, deps.bodyLimits()), exchange) : undefined;
     const read: Sent = sent ?? (await readForm(deps, request, endpoint.file as string));
     const { upload } = read;
     if (upload !== undefined) exchange.atEnd(() => void upload.close());
