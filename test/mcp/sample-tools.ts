@@ -7,14 +7,16 @@ const LONG = "t".repeat(200);
 const MANY = Array.from({ length: 100 }, (_, at) => `many_${at}`);
 const PAGE = 50;
 
-/** Creates a server: it answers, is slow, dies, returns much, asks a person, and reports progress. */
+/** Creates a server: it answers, is slow, dies, returns much, asks a person, reports progress, and gets another tool. */
 export function sampleServer(): Server {
-  const server = new Server({ name: "sample", version: "1.0.0" }, { capabilities: { tools: {} } });
-  const names = ["echo", "slow", "die", "much", "ask", "progress", "environment", LONG, "odd name!", ...MANY];
+  const server = new Server({ name: "sample", version: "1.0.0" }, { capabilities: { tools: { listChanged: true } } });
+  const added: string[] = [];
+  const names = ["echo", "slow", "die", "much", "ask", "progress", "environment", LONG, "odd name!", "grow", ...MANY];
   server.setRequestHandler("tools/list", async ({ params }) => {
     const from = Number(params?.cursor ?? 0);
-    const tools = names.slice(from, from + PAGE).map((name) => ({ name, inputSchema: { type: "object" as const } }));
-    return { tools, ...(from + PAGE < names.length ? { nextCursor: String(from + PAGE) } : {}) };
+    const all = [...names, ...added];
+    const tools = all.slice(from, from + PAGE).map((name) => ({ name, inputSchema: { type: "object" as const } }));
+    return { tools, ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}) };
   });
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const said = (text: string) => ({ content: [{ type: "text" as const, text }] });
@@ -26,6 +28,10 @@ export function sampleServer(): Server {
         return process.exit(1);
       case "much":
         return said("m".repeat(9_000_000));
+      case "grow":
+        added.push(`grown_${added.length}`);
+        await server.sendToolListChanged();
+        return said("more");
       case "environment":
         return said(JSON.stringify(process.env));
       case "progress":

@@ -53,7 +53,7 @@ test("the list has the tools of all servers that answer, for the plan of the key
     "program__environment",
   ]);
   const web = names.filter((name) => name.startsWith("web__"));
-  expect(web.length).toBe(109);
+  expect(web.length).toBe(110);
   expect(web.filter((name) => !/^[A-Za-z0-9_.-]{1,128}$/.test(name))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);
   expect(names.filter((name) => /^(premium|gone|closed)__/.test(name))).toEqual([]);

@@ -173,10 +173,14 @@ export class ServerConnection {
     const forget = () => {
       this.#tools = undefined;
     };
+    // A list is only forgotten, at once: the next chat may follow the call that changed it.
     // Neither sampling nor elicitation is offered, so that a server which asks for them is refused by the SDK.
     const client = new sdk.Client(
       { name: "sallyport", version: VERSION },
-      { versionNegotiation: { mode: "auto" }, listChanged: { tools: { autoRefresh: false, onChanged: forget } } },
+      {
+        versionNegotiation: { mode: "auto" },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: forget } },
+      },
     );
     client.onclose = closed;
     await client.connect(await this.#transport(sdk), { timeout: this.#settings.timeoutMs });
