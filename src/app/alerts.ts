@@ -6,6 +6,7 @@ import { isHopeless } from "../accounts/mail/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { isoTime } from "../base/iso-time.ts";
 import type { LiveConfig } from "../config/live.ts";
+import type { Drift } from "../decisions/models/watch.ts";
 import type { SpentBudget } from "../gateway/admission/budgets.ts";
 import { type Alerts, createAlerts } from "../jobs/alerts.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
@@ -16,6 +17,7 @@ import { leftMicros, resetsAtMs } from "../store/usage/spending.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { AlertTarget } from "../store/work/alerts.ts";
 import type { Logger } from "../telemetry/log.ts";
+import type { LastFault } from "./observe.ts";
 
 /** What alerts need. */
 export interface AlertServiceDeps {
@@ -29,10 +31,17 @@ export interface AlertServiceDeps {
 export interface AlertService extends Alerts {
   /** Raises the alerts of a budget's thresholds. */
   budgetSpent(budget: SpentBudget): void;
+  /** Raises the alert of a drifted decision model. */
+  decisionDrifted(drift: Drift): void;
+  /** Raises the alert of a provider that is down. */
+  providerDown(provider: string, sinceMs: number, last: LastFault | undefined): void;
   /** Sets what sends mails. */
   mailedBy(mailer: Pick<Mailer, "deliver">): void;
 }
 
+/** When a provider that is down again, or a decision model that changes to the same version again, is told of anew. */
+const OUTAGE_WINDOW_MS = 3_600_000;
+const DRIFT_WINDOW_MS = 30 * 86_400_000;
 const MICROS_PER_USD = 1_000_000;
 
 /** Creates the service. */
@@ -70,6 +79,18 @@ export function createAlertService({ live, clock, log, verbs }: AlertServiceDeps
     stop: () => alerts.stop(),
     mailedBy(own) {
       mailer = own;
+    },
+    decisionDrifted({ version: subject, ...details }) {
+      const event = `${details.provider}:${details.now}:${details.fingerprint}`;
+      const untilMs = clock.now() + DRIFT_WINDOW_MS;
+      alerts.raise({ type: "decision_drift", subject, accountId: null, details, event, untilMs });
+    },
+    providerDown(subject, sinceMs, last) {
+      const failure = last === undefined ? {} : { failure: last.kind, ...(last.status > 0 && { status: last.status }) };
+      const details = { since: isoTime(sinceMs), ...failure };
+      // Nodes notice one outage at different times.
+      const untilMs = clock.now() + OUTAGE_WINDOW_MS;
+      alerts.raise({ type: "provider_down", subject, accountId: null, details, untilMs });
     },
     budgetSpent({ id, of, accountId, name, window }) {
       const { limitMicros } = window;

@@ -17,6 +17,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
+import { addAlertWatch } from "./alert-watch.ts";
 import { createChat } from "./chat.ts";
 import { chatTools } from "./chat-tools.ts";
 import { createDashboard, playOf } from "./dashboard.ts";
@@ -167,6 +168,7 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
 async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeof addFeatures>>) {
   const { add, verbs, callers, chat, decisions, web } = features;
   const watch = add("model health", createWatch({ ...features, probe: chat.probe }));
+  addAlertWatch(features);
   const dashboard = add(
     "dashboard",
     createDashboard({

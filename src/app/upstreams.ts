@@ -66,6 +66,7 @@ export function addUpstreams(base: Foundation, endUserSecret: string) {
     authenticate: callers.authenticate,
     isChatModel: (id) => resolveModel(fleet.catalog(), id)?.model.kind === "chat",
     warn: base.warn,
+    drifted: base.alerts.decisionDrifted,
   });
   guards.decidedBy(decisions.judge);
   add("decisions", {

@@ -11,6 +11,7 @@ import { openDatabase } from "../store/engine/database.ts";
 import { DATABASE_FILE } from "../store/engine/open.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
+import { checkAlerts } from "./doctor-alerts.ts";
 import { checkBudgets, checkPriceList } from "./doctor-budgets.ts";
 import { checkDecisions } from "./doctor-decisions.ts";
 import { checkEngines } from "./doctor-engines.ts";
@@ -55,6 +56,7 @@ export const doctorCommand: Command = {
       for (const finding of await checkRedis(config)) add(finding);
       add(checkBrowser(config.web));
       add(await checkMail(config));
+      for (const finding of await checkAlerts(config)) add(finding);
       if (config.providers.every(isEmbedded)) add(ONLY_DEMO);
       for (const finding of await Promise.all(config.providers.map(probeProvider))) add(finding);
       for (const finding of await checkMcpServers(config)) add(finding);

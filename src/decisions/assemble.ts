@@ -33,7 +33,7 @@ import { decisionCost, decisionWorstCaseMicros, type PriceDeps } from "./models/
 import type { Promotion } from "./models/promote.ts";
 import { createUpstreams } from "./models/upstreams.ts";
 import type { DecisionVersion, ListedModel } from "./models/versions.ts";
-import { DecisionWatch } from "./models/watch.ts";
+import { DecisionWatch, type Drift } from "./models/watch.ts";
 
 export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   config(): Config;
@@ -55,6 +55,8 @@ export interface DecisionsDeps extends Omit<AttemptDeps, "provider"> {
   /** The name of a caller for a provider that is told who its requests are from; absent: there are no users. */
   endUserOf?: EndUsers;
   guards?: Guards | undefined;
+  /** Called when a version has drifted, perhaps more than once. */
+  drifted?(drift: Drift): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -81,11 +83,10 @@ export function createDecisions(deps: DecisionsDeps) {
   });
   const versions = () => realVersions(models);
   const watch = new DecisionWatch({
-    store: deps.store,
+    ...{ store: deps.store, clock: deps.clock, warn: deps.warn },
     versions,
     upstream: upstreams.open,
-    clock: deps.clock,
-    warn: deps.warn,
+    ...(deps.drifted === undefined ? {} : { drifted: deps.drifted }),
   });
   /** A probe is a call with one output token, twice an hour. */
   const mayProbe = () => deps.config().health.probe !== "off";

@@ -3,6 +3,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
+import { snippetsUnder } from "../docs/snippets.ts";
 import { startTestApp } from "../support/app.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { chatAnswer, startUpstream } from "../support/upstream.ts";
@@ -88,6 +89,12 @@ test("a budget's thresholds reach its owner and the webhook, once each", async (
   });
   expect(Object.keys(json).sort()).toEqual(["at", "details", "subject", "type"]);
   expect(new Date(json["at"] as string).getTime()).toBeWithin(Date.now() - 60_000, Date.now() + 1);
+  const [shown] = snippetsUnder("guides/alerts.md", "The webhook").filter(({ language }) => language === "json");
+  const example = JSON.parse(shown?.code ?? "{}") as Record<string, Record<string, unknown>>;
+  expect([Object.keys(json), Object.keys(json["details"] as object)]).toEqual([
+    Object.keys(example),
+    Object.keys(example["details"] ?? {}),
+  ]);
   const timestamp = headers.get("x-sallyport-timestamp");
   const digest = new Bun.CryptoHasher("sha256", SECRET).update(`${timestamp}.${text}`).digest("hex");
   expect(headers.get("x-sallyport-signature")).toBe(`sha256=${digest}`);
@@ -105,4 +112,39 @@ test("a budget's thresholds reach its owner and the webhook, once each", async (
   await app.restart(config);
   expect([hook.posted.length, mailServer.mails.length]).toEqual([4, 2]);
   await store.close();
+});
+
+test("keys that expire soon are told to their owner, providers that are down to the operator", async () => {
+  const [posts, mails] = [hook.posted.length, mailServer.mails.length];
+  const store = await app.openStore();
+  const expiresAtMs = Date.now() + 86_400_000;
+  const { id, key } = await keyStore(store).createKey({ accountId: app.accountId, name: "short", expiresAtMs });
+  await store.close();
+  await app.restart({
+    ...config,
+    alerts: { ...config.alerts, provider_down: "10ms" },
+    providers: { up: { ...config.providers.up, retry: { attempts: 1 }, breaker: { failures: 1 } } },
+  });
+  expect((await hook.received(posts + 1)).at(-1)?.json).toMatchObject({
+    type: "key_expiry",
+    subject: id,
+    details: { name: "short", expires_at: new Date(expiresAtMs).toISOString() },
+  });
+  const toOwner = (await mailServer.received(mails + 1)).at(-1);
+  expect(toOwner?.text).toContain('the API key "short" expires soon');
+
+  upstream.answer(() => new Response("down", { status: 503 }));
+  const chat = { model: "m", max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
+  const failed = await app.post("/v1/chat/completions", chat, { authorization: `Bearer ${key}` });
+  expect(failed.status).toBe(502);
+  expect((await hook.received(posts + 2)).at(-1)?.json).toMatchObject({
+    type: "provider_down",
+    subject: "up",
+    details: { failure: "unavailable", status: 503 },
+  });
+  const toOperator = (await mailServer.received(mails + 2)).at(-1);
+  expect([(toOperator!.to as { text: string }).text, toOperator?.subject]).toEqual([
+    "operator@example.com",
+    "The provider up is down",
+  ]);
 });

@@ -190,6 +190,34 @@ test("mail: the outbox is named, a server is signed in to, one that refuses fail
   await mail.close();
 });
 
+test("the webhook of alerts is tried, and named if it does not take them", async () => {
+  let status = 204;
+  const bodies: string[] = [];
+  const hook = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      bodies.push(await request.text());
+      return new Response(null, { status });
+    },
+  });
+  const alerts = `alerts: {webhook: "${hook.url.href}hook?token=planted", webhook_secret: s}`;
+  expect((await doctor(REST)).find("alerts")).toBeUndefined();
+  expect((await doctor(REST + alerts)).find("alerts")).toMatchObject({ status: "ok" });
+  expect(JSON.parse(bodies[0]!)).toEqual({ type: "test", at: expect.any(String), subject: "doctor", details: {} });
+  status = 401;
+  const refused = await doctor(REST + alerts);
+  expect(refused.find("alerts")).toEqual({
+    name: "alerts",
+    status: "failed",
+    message: `127.0.0.1:${hook.port} (alerts.webhook) did not take a test alert: the server answered with status 401`,
+  });
+  expect(refused.all).not.toContain("planted");
+  await hook.stop(true);
+  const gone = await doctor(REST + alerts);
+  expect(gone.find("alerts")).toMatchObject({ status: "failed" });
+});
+
 test("decision models are looked at, also where the database cannot be opened", async () => {
   const models =
     "decisions: {models: [{id: x-1.0.0, calibration: /nowhere/c.json, backend: {routes: [{provider: demo, model: m}]}}]}\n";

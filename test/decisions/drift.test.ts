@@ -50,9 +50,20 @@ test("an answer of another version than the pinned one is not used, and reported
   const right = says("jev-1.13.0");
   open.push(right);
   const dir = tempDir();
+  const alert = Promise.withResolvers<unknown>();
+  const hook = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      alert.resolve(await request.json());
+      return new Response();
+    },
+  });
+  open.push(hook);
   const backend = { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] };
   const config = {
     data_dir: `${dir}-data`,
+    alerts: { webhook: hook.url.href, webhook_secret: "s" },
     providers: {
       native: { kind: "systemone", base_url: native.url },
       right: { kind: "systemone", base_url: right.url },
@@ -78,6 +89,11 @@ test("an answer of another version than the pinned one is not used, and reported
   const drifted = async (of: Gateway) => (await of.get("/health")).body.subsystems.decisions.drifted.length > 0;
   await until(() => drifted(gateway));
   expect(gateway.logs.join("")).toContain("reports another version");
+  expect(await alert.promise).toMatchObject({
+    type: "decision_drift",
+    subject: "pinned-1.0.0",
+    details: { provider: "native", now: "jev-1.14.0", before: "jev-1.13.0" },
+  });
   await gateway.stop();
   await Bun.write(join(dir, "sallyport.yaml"), JSON.stringify(config));
   const doctor = await runCommand(dir, ["doctor"]);

@@ -18,6 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "guides/several-nodes.md, Compose, caddyfile": "test/docs/several-nodes.test.ts",
   "guides/several-nodes.md, Compose, yaml": "test/docs/several-nodes.test.ts",
   "guides/several-nodes.md, Kubernetes, yaml": "test/docs/several-nodes.test.ts",
+  "guides/alerts.md, The webhook, json": "test/app/alerts.test.ts",
   "decisions.md, Calibration, jsonl": "test/decisions/docs.test.ts",
 };
 

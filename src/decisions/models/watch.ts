@@ -17,12 +17,24 @@ import { MASS_FIT, massReason, probeEngine } from "./engine-probe.ts";
 import { type Engine, enginesOf, Fitness, type UnfitEngine } from "./fitness.ts";
 import type { DecisionVersion } from "./versions.ts";
 
+/** What a version's upstream reports, and what it reported before. */
+export interface Drift {
+  readonly version: string;
+  readonly provider: string;
+  readonly now: string;
+  readonly fingerprint: string;
+  readonly before: string;
+}
+
+/** What the watch needs. */
 export interface VersionWatchDeps {
   store: Pick<DecisionStore, "noteSighting" | "listSightings">;
   versions(): Promise<readonly DecisionVersion[]>;
   upstream(spec: BackendSpec, deadline: CallDeadline): Upstream;
   clock: Clock;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  /** Called when a version has drifted, perhaps more than once. */
+  drifted?(drift: Drift): void;
   /** The interval of probes: half an hour, in tests less. */
   probeEveryMs?: number;
 }
@@ -231,26 +243,22 @@ export class DecisionWatch {
   }
 
   /** If a version is requested by its name and the upstream reports another one, this is drift from the first answer on. */
-  #isOther({ version, provider, upstreamModel, fingerprint }: Sighting, pinned: string): void {
+  #isOther({ version, provider, upstreamModel: now, fingerprint }: Sighting, pinned: string): void {
     this.#drifted.add(version);
-    this.#deps.warn("the upstream of a pinned decision model reports another version", {
-      model: version,
-      provider,
-      now: upstreamModel,
-      fingerprint,
-      before: pinned,
-    });
+    const drift = { provider, now, fingerprint, before: pinned };
+    this.#deps.warn("the upstream of a pinned decision model reports another version", { model: version, ...drift });
+    this.#deps.drifted?.({ version, ...drift });
   }
 
   #compare(sighting: Sighting, others: readonly Sighting[]): void {
     if (others.length === 0 || !this.#differs(sighting, others)) return;
+    const { version, provider, upstreamModel: now, fingerprint } = sighting;
+    const drift = { provider, now, fingerprint, before: others[0]!.upstreamModel };
     this.#deps.warn("the upstream of a pinned decision model reports another name than before", {
-      model: sighting.version,
-      provider: sighting.provider,
-      now: sighting.upstreamModel,
-      fingerprint: sighting.fingerprint,
-      before: others[0]!.upstreamModel,
+      model: version,
+      ...drift,
     });
+    this.#deps.drifted?.({ version, ...drift });
   }
 
   /** Another model is drift. At some upstreams, the fingerprint alone changes with every deployment; this counts too. */

@@ -5,6 +5,7 @@ import accounts from "../../../docs/accounts.md" with { type: "text" };
 import dashboard from "../../../docs/dashboard.md" with { type: "text" };
 import decisions from "../../../docs/decisions.md" with { type: "text" };
 import agents from "../../../docs/guides/agents.md" with { type: "text" };
+import alertsGuide from "../../../docs/guides/alerts.md" with { type: "text" };
 import applications from "../../../docs/guides/applications.md" with { type: "text" };
 import cacheGuide from "../../../docs/guides/cache.md" with { type: "text" };
 import chatTools from "../../../docs/guides/chat-tools.md" with { type: "text" };
@@ -60,6 +61,7 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "guides/several-nodes.md", text: severalNodes },
     { file: "guides/cache.md", text: cacheGuide },
     { file: "guides/metrics.md", text: metrics },
+    { file: "guides/alerts.md", text: alertsGuide },
     { file: "guides/request-log.md", text: requestLog },
     { file: "guides/guardrails.md", text: guardrails },
     { file: "guides/chat-tools.md", text: chatTools },

@@ -1,7 +1,7 @@
 // API keys. A key is shown once, when it is created; only its SHA-256 is stored. The look-up on the request path is one
 // prepared query.
 
-import { and, asc, count, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lte, ne, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
@@ -168,7 +168,7 @@ function* requireMember({ db }: Pick<Store, "db">, projectId: string, accountId:
   if (found === undefined) throw new Error("the key's account is no member of the key's project");
 }
 
-function keyListing({ db }: Store) {
+function keyListing({ db, clock }: Store) {
   return {
     /** A key of an account, also a revoked one. */
     async findKey(id: string, accountId: string): Promise<KeyInfo | undefined> {
@@ -188,6 +188,19 @@ function keyListing({ db }: Store) {
         .groupBy(apiKeys.accountId)
         .all();
       return new Map(rows.map(({ id, keys }) => [id, keys]));
+    },
+
+    /** Keys that are live and expire by then, in the order of their ids. */
+    async listExpiringKeys(untilMs: number, { afterId = "", limit }: { afterId?: string; limit: number }) {
+      const { id, accountId, name, expiresAtMs } = INFO_COLUMNS;
+      const soon = and(gt(expiresAtMs, clock.now()), lte(expiresAtMs, untilMs), isNull(apiKeys.revokedAtMs), notHouse);
+      return db
+        .select({ id, accountId, name, expiresAtMs })
+        .from(apiKeys)
+        .where(and(soon, gt(byBytes(id), afterId)))
+        .orderBy(asc(byBytes(id)))
+        .limit(limit)
+        .all();
     },
 
     /** All keys of an account, including revoked ones, oldest first. */

@@ -37,8 +37,9 @@ export interface ClaimedAlert {
 /** Verbs over alerts. */
 export type AlertStore = ReturnType<typeof alertStore>;
 
-/** Mails to an owner in a day: keys cannot be used to flood an address. */
+/** Mails to an owner in a day: keys cannot be used to flood an address, least of all one that may be another's. */
 export const OWNER_MAILS_MAX = 50;
+export const UNVERIFIED_MAILS_MAX = 3;
 const DAY_MS = 86_400_000;
 const DELETE_BATCH = 500;
 
@@ -65,9 +66,15 @@ function raisingAlerts(store: Store) {
     async putAlert({ event, accountId, body, targets, expiresAtMs }: NewAlert): Promise<number> {
       return store.transaction(function* (): Work<number> {
         const now = clock.now();
+        let mailsMax = 0;
         if (accountId !== null) {
-          const own = db.select({ id: accounts.id }).from(accounts).where(eq(accounts.id, accountId));
-          if ((yield* step(() => own.get())) === undefined) return 0;
+          const own = db
+            .select({ isVerified: accounts.emailVerified })
+            .from(accounts)
+            .where(eq(accounts.id, accountId));
+          const account = yield* step(() => own.get());
+          if (account === undefined) return 0;
+          mailsMax = account.isVerified ? OWNER_MAILS_MAX : UNVERIFIED_MAILS_MAX;
         }
         let raised = 0;
         for (const target of targets) {
@@ -78,7 +85,7 @@ function raisingAlerts(store: Store) {
               gt(alerts.createdAtMs, now - DAY_MS),
             );
             const mails = db.select({ n: count() }).from(alerts).where(recent);
-            if (((yield* step(() => mails.get()))?.n ?? 0) >= OWNER_MAILS_MAX) continue;
+            if (((yield* step(() => mails.get()))?.n ?? 0) >= mailsMax) continue;
           }
           const row = { event, target, accountId, body, now, expiresAt: expiresAtMs };
           raised += (yield* step(() => put.run(row))).changes;

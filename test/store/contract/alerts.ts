@@ -1,8 +1,8 @@
 // Alerts: raised once in a window, sent by one of many, and gone with their account.
 
 import { expect } from "bun:test";
-import { OWNER_MAILS_MAX } from "../../../src/store/work/alerts.ts";
-import type { Contract, World } from "./world.ts";
+import { OWNER_MAILS_MAX, UNVERIFIED_MAILS_MAX } from "../../../src/store/work/alerts.ts";
+import { type Contract, made, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
 const HOLD_MS = 60_000;
@@ -49,13 +49,20 @@ const alerts: Contract<"alerts"> = {
       await world.verbs.accounts.deleteAccount(accountId);
       expect(await world.verbs.alerts.claimAlert(HOLD_MS)).toBeUndefined();
     },
-    "paging: no more mails in a day than an owner may get": async (world) => {
-      const accountId = await world.account();
-      const put = (n: number) => world.verbs.alerts.putAlert(alert(world, `e${n}`, { accountId }));
-      for (let n = 0; n < OWNER_MAILS_MAX; n++) expect(await put(n)).toBe(2);
-      expect(await put(OWNER_MAILS_MAX)).toBe(1);
-      world.clock.advance(24 * HOUR_MS);
-      expect(await put(OWNER_MAILS_MAX + 1)).toBe(2);
+    "paging: no more mails in a day than an owner may get, fewer while the address is not verified": async (world) => {
+      for (const [emailVerified, most] of [
+        [true, OWNER_MAILS_MAX],
+        [false, UNVERIFIED_MAILS_MAX],
+      ] as const) {
+        const name = `v${emailVerified}`;
+        const own = { username: name, email: `${name}@x.example`, tier: "free" as const, emailVerified };
+        const { id: accountId } = made(await world.verbs.accounts.createAccount(own));
+        const put = (n: number) => world.verbs.alerts.putAlert(alert(world, `${name}${n}`, { accountId }));
+        for (let n = 0; n < most; n++) expect(await put(n)).toBe(2);
+        expect(await put(most)).toBe(1);
+        world.clock.advance(24 * HOUR_MS);
+        expect(await put(most + 1)).toBe(2);
+      }
     },
   },
   claimAlert: {

@@ -169,6 +169,37 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
         expect(new Set(all.map(({ id }) => id)).size).toBe(1);
       },
     },
+    listExpiringKeys: {
+      "time: live keys that expire until then": async ({ verbs, account, clock }) => {
+        const accountId = await account();
+        const at = async (ms: number | null) =>
+          (await verbs.keys.createKey({ accountId, name: `${ms}`, expiresAtMs: ms === null ? null : clock.now() + ms }))
+            .id;
+        const revoked = await at(5);
+        await verbs.keys.revokeKey(revoked);
+        for (const ms of [null, 0, 10, 11]) await at(ms);
+        const found = await verbs.keys.listExpiringKeys(clock.now() + 10, { limit: 9 });
+        expect(found).toEqual([{ id: expect.any(String), accountId, name: "10", expiresAtMs: clock.now() + 10 }]);
+        await verbs.keys.houseKey(accountId, "p");
+        clock.advance(10);
+        expect(await verbs.keys.listExpiringKeys(clock.now() + 1, { limit: 9 })).toMatchObject([{ name: "11" }]);
+      },
+      "order: by id, in pages": async ({ verbs, account, clock }) => {
+        const accountId = await account();
+        const ids: string[] = [];
+        for (const name of ["a", "b", "c"])
+          ids.push((await verbs.keys.createKey({ accountId, name, expiresAtMs: clock.now() + 1 })).id);
+        const page = async (afterId?: string) =>
+          (
+            await verbs.keys.listExpiringKeys(clock.now() + 1, {
+              limit: 2,
+              ...(afterId === undefined ? {} : { afterId }),
+            })
+          ).map(({ id }) => id);
+        expect(await page()).toEqual(ids.slice(0, 2));
+        expect(await page(ids[1])).toEqual(ids.slice(2));
+      },
+    },
     updateKey: {
       "basics: what is given replaces what was, and only for its account": async ({ verbs, account, clock }) => {
         const [accountId, other] = [await account("a"), await account("b")];
