@@ -186,11 +186,11 @@ function addCallers(
       readonly writer: UsageWriter;
       grants(): ReturnType<typeof tierGrants>;
       readonly alerts: Pick<AlertService, "budgetSpent">;
-      readonly shared: Pick<SharedState, "limiter" | "slots" | "ownWindows" | "reservations">;
+      readonly shared: Pick<SharedState, "limiter" | "slots" | "tokens" | "ownWindows" | "reservations">;
     },
 ) {
   const { add, config, log, clock, store, verbs, metrics, time, writer, grants } = deps;
-  const { limiter, slots, ownWindows, reservations } = deps.shared;
+  const { limiter, slots, tokens, ownWindows, reservations } = deps.shared;
   if (ownWindows !== undefined) {
     const failed = (error: unknown) =>
       log.warn("the rate windows could not be saved; saving will be retried", { error });
@@ -199,7 +199,7 @@ function addCallers(
   return add(
     "callers",
     createCallers({
-      ...{ clock, limiter, slots, reservations, grants, time },
+      ...{ clock, limiter, slots, tokens, reservations, grants, time },
       keys: verbs.keys,
       accountBudgets: verbs.budgets,
       projectBudget: (id) => verbs.projects.findProjectBudget(id),

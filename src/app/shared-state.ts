@@ -12,6 +12,7 @@ import type { SharedBreakers } from "../shared-state/redis-breakers.ts";
 import type { RequestSlots } from "../shared-state/request-slots.ts";
 import { memoryReservations, type Reservations, type Unwritten } from "../shared-state/reservations.ts";
 import type { ThrottleSharing } from "../shared-state/sign-in-throttle.ts";
+import type { TokenWindows } from "../shared-state/token-windows.ts";
 import type { SubsystemState } from "../status/health.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -31,6 +32,7 @@ export interface SharedStateDeps {
 export interface SharedState {
   readonly limiter: RateLimiter;
   readonly slots: RequestSlots;
+  readonly tokens: TokenWindows;
   readonly reservations: Reservations;
   readonly flights: Flights;
   /** Undefined if nothing is shared: each of them has its own in memory. */
@@ -66,6 +68,21 @@ const ownSlots = lazily(() => {
   return memoryRequestSlots();
 });
 
+/** Loaded in the same way. */
+function ownTokens(clock: Clock): TokenWindows {
+  const windows = lazily(() => tokenWindows()(clock));
+  return {
+    take: (limits, wish) => windows().take(limits, wish),
+    count: (limits, tokens) => windows().count(limits, tokens),
+  };
+}
+
+const tokenWindows = lazily(() => {
+  const { memoryTokenWindows }: typeof import("../shared-state/token-windows.ts") =
+    require("../shared-state/token-windows.ts");
+  return memoryTokenWindows;
+});
+
 /** Opens it. An unreachable Redis is retried forever, and logged. */
 export async function openSharedState(deps: SharedStateDeps): Promise<SharedState> {
   const { config, clock, log, metrics } = deps;
@@ -75,6 +92,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     return {
       limiter: local,
       slots: { take: (limits) => ownSlots().take(limits) },
+      tokens: ownTokens(clock),
       reservations: memoryReservations(),
       flights: ownFlights,
       ownWindows: local,
@@ -86,6 +104,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     { connectRedis },
     { sharedRateLimiter },
     { sharedRequestSlots },
+    { sharedTokenWindows },
     { sharedReservations },
     { sharedFlights },
     { sharedBreakers },
@@ -96,6 +115,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
     import("../shared-state/redis.ts"),
     import("../shared-state/redis-rate-windows.ts"),
     import("../shared-state/redis-request-slots.ts"),
+    import("../shared-state/redis-token-windows.ts"),
     import("../shared-state/redis-reservations.ts"),
     import("../shared-state/redis-flights.ts"),
     import("../shared-state/redis-breakers.ts"),
@@ -116,9 +136,11 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
   const now = () => clock.now();
   const limiter = sharedRateLimiter({ ...common, local, now });
   const slots = sharedRequestSlots({ ...common, now });
+  const tokens = sharedTokenWindows({ ...common, now, local: tokenWindows()(clock) });
   return {
     limiter,
     slots,
+    tokens,
     addresses: limiter,
     reservations,
     flights: sharedFlights(common),
@@ -133,6 +155,7 @@ export async function openSharedState(deps: SharedStateDeps): Promise<SharedStat
       hosts.stop();
       reservations.stop();
       slots.stop();
+      tokens.stop();
       await redis.close();
     },
   };

@@ -97,6 +97,7 @@ function upstreamCalls(
     record: (row: UsageRecord) => {
       writer.record(row);
       observer.spent(row);
+      callers.used(row);
     },
     random: Math.random,
     scrub: (text) => redact()(text),

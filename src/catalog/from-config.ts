@@ -36,9 +36,9 @@ export function discoveredProviders(config: Pick<Config, "providers">): Provider
 /** The plans by id. A plan missing in the config grants the least. */
 export function tierGrants(config: Pick<Config, "tiers">): Record<TierId, TierGrant> {
   const grants = Object.fromEntries(TIER_IDS.map((id) => [id, { rpm: 1 }])) as Record<TierId, TierGrant>;
-  for (const { id, rpm, parallel, trialMs, budget } of config.tiers) {
+  for (const { id, rpm, tpm, parallel, trialMs, budget } of config.tiers) {
     // In the config zero means unlimited.
-    const limits = { parallel: parallel || undefined, trialMs: trialMs || undefined };
+    const limits = { tpm: tpm || undefined, parallel: parallel || undefined, trialMs: trialMs || undefined };
     if (isTierId(id)) grants[id] = { rpm, ...limits, budget: budgetOf(budget) };
   }
   return grants;

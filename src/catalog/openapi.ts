@@ -124,6 +124,7 @@ export const CATALOG_TEXTS = {
                 id: TIER,
                 name: Type.String(),
                 rpm: Type.Integer({ description: "Requests per minute of one key." }),
+                tpm: orNull(Type.Integer({ description: "Tokens per minute of one key; null: no limit." })),
                 parallel: orNull(Type.Integer({ description: "Requests at once of one key; null: no limit." })),
                 trial_days: orNull(Type.Number({ description: "How long a new account may use it." })),
                 models: Type.Array(Type.String()),

@@ -13,6 +13,8 @@ const DAY_MS = 86_400_000;
 export interface TierGrant {
   /** Requests per minute of one key. */
   readonly rpm: number;
+  /** Tokens a minute of one key; absent: no limit. */
+  readonly tpm?: number | undefined;
   /** Requests at once of one key; absent: no limit. */
   readonly parallel?: number | undefined;
   /** How long a new account may use the plan; absent: no trial. */
@@ -67,6 +69,7 @@ interface TierView {
   id: TierId;
   name: string;
   rpm: number;
+  tpm: number | null;
   parallel: number | null;
   trial_days: number | null;
   models: string[];
@@ -82,6 +85,7 @@ export function tiersView(
     id,
     name: TIER_NAMES[id],
     rpm: grants[id].rpm,
+    tpm: grants[id].tpm ?? null,
     parallel: grants[id].parallel ?? null,
     trial_days: grants[id].trialMs === undefined ? null : grants[id].trialMs / DAY_MS,
     models: listed.filter((model) => tierIncludes(id, model.tier)).map((model) => model.id),

@@ -243,6 +243,10 @@ const TierBudget = entry(
 function tier(description: string, rpm: number, trial = "0s") {
   return section(description, {
     rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000_000 }),
+    tpm: integer("Tokens a minute for each API key, of prompts and answers together; 0: no limit.", 0, {
+      minimum: 0,
+      maximum: 1_000_000_000_000,
+    }),
     parallel: integer("Requests at once for each API key; 0: no limit.", 0, { minimum: 0, maximum: 1_000_000 }),
     trial: age("How long a new account may use the tier; 0s: without limit.", trial, 0),
     budget: optional(TierBudget),

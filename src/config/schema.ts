@@ -98,6 +98,8 @@ export type TierId = (typeof TIER_IDS)[number];
 export interface TierConfig {
   readonly id: TierId;
   readonly rpm: number;
+  /** Tokens a minute of one key; absent: no limit. */
+  readonly tpm?: number;
   /** Requests at once of one key; absent: no limit. */
   readonly parallel?: number;
   /** Absent: without end. */

@@ -45,7 +45,7 @@ A request that fails is answered with \`{"error": {"message", "type", "code", "p
 \`Retry-After\` in seconds. After the first event of a stream an error comes as an event and the stream ends.
 
 Calls that count against a key's requests per minute carry \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and
-\`X-RateLimit-Reset\`. Bodies may be compressed (\`Content-Encoding: gzip\`, \`deflate\`, \`br\`, \`zstd\`). Browsers on any origin
+\`X-RateLimit-Reset\`; where tokens per minute are limited, answers of models carry the same with \`-Tokens\`. Bodies may be compressed (\`Content-Encoding: gzip\`, \`deflate\`, \`br\`, \`zstd\`). Browsers on any origin
 may call the API. Unknown members of a body are ignored, or passed on where an endpoint says so.`;
 
 const SECURITY: Readonly<Record<Access, readonly Json[]>> = {
@@ -65,10 +65,20 @@ const HEADERS: Readonly<Record<string, Json>> = {
   "X-RateLimit-Limit": { description: "Requests per minute of the key.", schema: { type: "integer" } },
   "X-RateLimit-Remaining": { description: "How many of them are left.", schema: { type: "integer" } },
   "X-RateLimit-Reset": { description: "Seconds until a request is free again.", schema: { type: "integer" } },
+  "X-RateLimit-Limit-Tokens": {
+    description:
+      "Tokens per minute of the key or of its project, whichever has least left. Absent if neither has a limit.",
+    schema: { type: "integer" },
+  },
+  "X-RateLimit-Remaining-Tokens": { description: "How many of them are left.", schema: { type: "integer" } },
+  "X-RateLimit-Reset-Tokens": { description: "Seconds until the oldest are free again.", schema: { type: "integer" } },
   "Retry-After": { description: "Seconds to wait.", schema: { type: "integer", minimum: 1 } },
 };
 
-const LIMITED = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
+const LIMITED = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"].flatMap((name) => [
+  name,
+  `${name}-Tokens`,
+]);
 /** Errors of requests that are refused before they are counted. */
 const BEFORE_COUNTING: ReadonlySet<ErrorCode> = new Set([
   "missing_api_key",

@@ -3,7 +3,7 @@
 import type { FailedRoute } from "../base/attempt.ts";
 import type { Tracer, TraceSpan } from "../telemetry/span.ts";
 import type { BodyBudget, BodyHold } from "./body-budget.ts";
-import type { Exchange, WireTap } from "./exchange.ts";
+import type { Exchange, TokenMeter, WireTap } from "./exchange.ts";
 import type { Peer } from "./peer.ts";
 
 /** What exchanges need from the edge. */
@@ -32,6 +32,7 @@ export class EdgeExchange implements Exchange {
   thrown?: unknown = undefined;
   declare caller?: NonNullable<Exchange["caller"]>;
   declare wire?: WireTap;
+  declare tokens?: TokenMeter;
   declare takeAnswer?: (value: object) => void;
   recorded = false;
   readonly failedRoutes: FailedRoute[] = [];

@@ -1,9 +1,21 @@
 // What the edge knows of a request, and what other rooms leave for the edge: response headers, and the fields of its log line. It
 // is kept beside the Request, so that no framework determines its form.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { FailedRoute } from "../base/attempt.ts";
 import type { TraceSpan } from "../telemetry/span.ts";
 import type { BodyHold } from "./body-budget.ts";
+
+/** Counts the tokens of a request against limits of tokens a minute. */
+export interface TokenMeter {
+  /** Whether something is reserved. */
+  readonly isReserved: boolean;
+  /**
+   * Reserves what the request, or a further round of it, may use, until it ends: `most` if that is left, at least `least`. Throws
+   * 429.
+   */
+  reserve(wish: { readonly least: number; readonly most: number }): AtOnce<void>;
+}
 
 /** One request at the edge. */
 export interface Exchange {
@@ -42,6 +54,8 @@ export interface Exchange {
   readonly log: Record<string, unknown>;
   /** The value that a route threw. The framework passes errors on, so that they are handled in one place. */
   thrown?: unknown;
+  /** Counts its tokens; undefined for nearly all requests, whose keys have no limit of them. */
+  tokens?: TokenMeter;
   /** Whether it is a part of a request that was admitted, and so is no request at once of its own. */
   readonly isPart?: true | undefined;
   /** The caller, after the request was admitted and counted. Its usage is recorded. */

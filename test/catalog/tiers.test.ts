@@ -46,7 +46,11 @@ test("only the three words are plans", () => {
 });
 
 test("the overview grows with the plan", () => {
-  const grants = { free: { rpm: 20, trialMs: 14 * 86_400_000 }, pro: { rpm: 120, parallel: 4 }, premium: { rpm: 600 } };
+  const grants = {
+    free: { rpm: 20, trialMs: 14 * 86_400_000 },
+    pro: { rpm: 120, tpm: 9, parallel: 4 },
+    premium: { rpm: 600 },
+  };
   const models = [
     { id: "a", tier: "free" as const },
     { id: "b", tier: "premium" as const },
@@ -55,9 +59,17 @@ test("the overview grows with the plan", () => {
   expect(tiersView(grants, models, "pro")).toEqual({
     object: "list",
     data: [
-      { id: "free", name: "Free", rpm: 20, parallel: null, trial_days: 14, models: ["a"] },
-      { id: "pro", name: "Pro", rpm: 120, parallel: 4, trial_days: null, models: ["a", "c"] },
-      { id: "premium", name: "Premium", rpm: 600, parallel: null, trial_days: null, models: ["a", "b", "c"] },
+      { id: "free", name: "Free", rpm: 20, tpm: null, parallel: null, trial_days: 14, models: ["a"] },
+      { id: "pro", name: "Pro", rpm: 120, tpm: 9, parallel: 4, trial_days: null, models: ["a", "c"] },
+      {
+        id: "premium",
+        name: "Premium",
+        rpm: 600,
+        tpm: null,
+        parallel: null,
+        trial_days: null,
+        models: ["a", "b", "c"],
+      },
     ],
     current: "pro",
   });

@@ -56,6 +56,7 @@ export type DecisionExchange = Pick<
   | "tags"
   | "runId"
   | "caller"
+  | "tokens"
 >;
 
 export interface DecisionRoutesDeps {
@@ -226,6 +227,11 @@ async function answer<R extends DecisionRequest>(
   exchange.headers["x-sallyport-calibration"] = calibrationOf(version);
   const guarded = guardedCall(deps.guards, { caller, model: version.id, exchange });
   if (guarded !== undefined) asked = shape.read(await guarded.input(body, request.signal), text);
+  if (exchange.tokens !== undefined) {
+    const { inputTokens } = await sentOf(asked, version);
+    const tokens = Math.max(1, Math.ceil(inputTokens));
+    await exchange.tokens.reserve({ least: tokens, most: tokens });
+  }
   if (caller.budgets !== undefined) {
     await deps.budgets.reserve(caller.budgets, exchange, await deps.worstCaseMicros(asked, version));
   }

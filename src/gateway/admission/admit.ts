@@ -18,6 +18,8 @@ export interface AdmitDeps {
   authenticate(request: Request): AtOnce<Caller>;
   limiter: RateLimiter;
   slots: RequestSlots;
+  /** Opens the meter of a request whose key has a limit of tokens a minute. */
+  meter(keyId: string, limits: readonly ScopedLimit[], exchange: Exchange): void;
   clock: Clock;
   /** The requests per minute that a plan allows. */
   tierRpm(tier: TierId): number;
@@ -65,9 +67,11 @@ export function createAdmission(deps: AdmitDeps): Admit {
     requireActivePlan(caller.account, deps.clock.now());
     if (deps.requireVerifiedEmail()) requireVerified(caller);
     if (free) return caller;
-    const parallel = caller.limits?.parallel;
-    // A part of a request has the slot of the whole.
-    if (parallel === undefined || exchange.isPart === true) return counted(caller, exchange);
+    // A part of a request has the slot of the whole, and its tokens are counted there.
+    if (caller.limits === undefined || exchange.isPart === true) return counted(caller, exchange);
+    const { parallel, tpm } = caller.limits;
+    if (tpm !== undefined) deps.meter(caller.keyId, tpm, exchange);
+    if (parallel === undefined) return counted(caller, exchange);
     return whenThere(withSlot(parallel, exchange), () => counted(caller, exchange));
   };
   /** Takes a slot before anything is counted, so that a refusal uses up nothing. It is given back at the end of the exchange. */

@@ -9,6 +9,8 @@ import type { LiveKey } from "../../store/access/key-rows.ts";
 export interface CallerLimits {
   /** Requests at once; undefined: no limit. */
   readonly parallel: readonly ScopedLimit[] | undefined;
+  /** Tokens a minute; undefined: no limit. */
+  readonly tpm: readonly ScopedLimit[] | undefined;
 }
 
 /** An authenticated caller. */

@@ -4,6 +4,7 @@
 import type { AtOnce } from "../../base/at-once.ts";
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/errors.ts";
+import { lazily } from "../../base/lazily.ts";
 import { callerModels } from "../../catalog/key-models.ts";
 import type { TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
@@ -11,9 +12,11 @@ import { createKeyAuthenticator } from "../../http/key-authenticator.ts";
 import type { RateLimiter } from "../../shared-state/rate-windows.ts";
 import type { RequestSlots } from "../../shared-state/request-slots.ts";
 import type { Reservations } from "../../shared-state/reservations.ts";
+import type { TokenWindows } from "../../shared-state/token-windows.ts";
 import type { AccountBudgetStore } from "../../store/access/account-budgets.ts";
 import type { LiveKey } from "../../store/access/key-rows.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
+import type { UsageRecord } from "../../store/usage/record.ts";
 import type { Spending, SpendingWindow } from "../../store/usage/spending.ts";
 import { createAdmission, verifiedCallers } from "./admit.ts";
 import { createBudgets, createSpenders, type SpentBudget } from "./budgets.ts";
@@ -33,6 +36,7 @@ export interface CallersDeps {
   clock: Clock;
   limiter: RateLimiter;
   slots: RequestSlots;
+  tokens: TokenWindows;
   reservations: Reservations;
   grants(): Readonly<Record<TierId, TierGrant>>;
   requireVerifiedEmail(): boolean;
@@ -57,13 +61,16 @@ export interface CallersDeps {
   rejected(): void;
 }
 
+function metersOf(windows: TokenWindows, rejected: () => void) {
+  const { createTokenMeters }: typeof import("./token-meters.ts") = require("./token-meters.ts");
+  return createTokenMeters({ windows, rejected });
+}
+
 /** Creates authentication and admission. */
 export function createCallers({
   keys,
   accountBudgets,
   clock,
-  limiter,
-  slots,
   reservations,
   grants,
   pendingMicros,
@@ -103,6 +110,7 @@ export function createCallers({
   const identified = identifier(authenticator, (request) => deps.anonymous(request, callerOf));
   const opened = (kind: KeyKind) => verifiedCallers(identified, { kind, mustVerify: deps.requireVerifiedEmail });
   const changed = () => authenticator.invalidate();
+  const meters = lazily(() => metersOf(deps.tokens, deps.rejected));
   /** The callers of requests that the dashboard makes for a session. */
   const vouched = new WeakMap<Request, Caller>();
   return {
@@ -118,6 +126,8 @@ export function createCallers({
     authenticateAny: opened("any"),
     budgets,
     budgetsOf,
+    /** Counts the tokens of a recorded call. */
+    used: (record: UsageRecord) => meters.ifMade()?.used(record),
     /** The holder of a key, for work that continues after its request; undefined once the key is revoked, expired or disabled. */
     callerOf,
     /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
@@ -127,12 +137,10 @@ export function createCallers({
     },
     admit: createAdmission({
       authenticate: (request) => vouched.get(request) ?? identified(request),
-      limiter,
-      slots,
-      clock,
+      ...{ limiter: deps.limiter, slots: deps.slots, clock, budgets },
+      meter: (...request) => meters().open(...request),
       tierRpm: (tier) => grants()[tier].rpm,
       requireVerifiedEmail: deps.requireVerifiedEmail,
-      budgets,
       rejected: deps.rejected,
       ...(deps.debug === undefined ? {} : { debug: deps.debug }),
     }),

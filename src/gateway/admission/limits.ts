@@ -11,13 +11,22 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** The caller with its limits; most have none. */
 export function limited(caller: Caller, grants: Readonly<Record<TierId, TierGrant>>): Caller {
-  const { keyId, project } = caller;
-  const ofKey = caller.parallel ?? grants[caller.account.tier].parallel;
-  const ofProject = project?.parallel ?? undefined;
-  const parallel: ScopedLimit[] = [];
-  if (ofKey !== undefined) parallel.push({ id: keyId, of: "key", limit: ofKey });
-  if (project != null && ofProject !== undefined) parallel.push({ id: project.id, of: "project", limit: ofProject });
-  return parallel.length === 0 ? caller : { ...caller, limits: { parallel } };
+  const plan = grants[caller.account.tier];
+  const parallel = scoped(caller, caller.parallel ?? plan.parallel, caller.project?.parallel);
+  const tpm = scoped(caller, caller.tpm ?? plan.tpm, caller.project?.tpm);
+  return parallel === undefined && tpm === undefined ? caller : { ...caller, limits: { parallel, tpm } };
+}
+
+function scoped(
+  { keyId, project }: Caller,
+  ofKey: number | undefined,
+  ofProject: number | null | undefined,
+): readonly ScopedLimit[] | undefined {
+  if (ofKey === undefined && ofProject == null) return undefined;
+  const limits: ScopedLimit[] = [];
+  if (ofKey !== undefined) limits.push({ id: keyId, of: "key", limit: ofKey });
+  if (project != null && ofProject != null) limits.push({ id: project.id, of: "project", limit: ofProject });
+  return limits;
 }
 
 /** The error for a request too many at once. */

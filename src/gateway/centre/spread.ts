@@ -7,6 +7,7 @@ import { FrameCutter, parseFrames } from "../../base/sse.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
+import type { TokenWish } from "../../shared-state/token-windows.ts";
 import type { RoutingOptions } from "../../wire/format.ts";
 import { defaultsFor } from "../rules/policy.ts";
 import { worstCaseMicros } from "../usage/worst-case.ts";
@@ -55,6 +56,12 @@ export async function answerAll(
     const { model } = modelFor(deps, chat.model, caller);
     return worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas: options.betas });
   };
+  const wishOf = async (body: Json) => {
+    const { tokenWish } = await import("../usage/token-wish.ts");
+    const chat = format.decode(body, decodeOptions(request));
+    const { model } = modelFor(deps, chat.model, caller);
+    return tokenWish(chat, model, defaultsFor(chat, model, format));
+  };
   if (routing !== undefined) {
     const bodies = bodiesByModel(body, routing);
     if (caller.budgets !== undefined) {
@@ -67,6 +74,7 @@ export async function answerAll(
     body,
     exchange,
     async reserve(bodies) {
+      if (exchange.tokens !== undefined) await exchange.tokens.reserve(await together(bodies.map(wishOf)));
       if (caller.budgets === undefined) return;
       const micros = bodies.reduce((sum, body) => sum + worstOf(body), 0);
       reservation = await deps.budgets.reserve(caller.budgets, exchange, micros);
@@ -80,6 +88,13 @@ function bodiesByModel(body: Json, { models }: RoutingOptions): readonly Json[] 
   const first = typeof body["model"] === "string" ? [body["model"]] : [];
   const ids = [...new Set([...first, ...models])];
   return ids.length === 0 ? [rest] : ids.map((model) => ({ ...rest, model }));
+}
+
+/** The tokens of all of them. */
+async function together(wishes: readonly Promise<TokenWish>[]): Promise<TokenWish> {
+  let [least, most] = [0, 0];
+  for (const wish of await Promise.all(wishes)) [least, most] = [least + wish.least, most + wish.most];
+  return { least, most };
 }
 
 /** The highest cost of these bodies. A model that cannot be used counts as free, as it is refused when it is tried. */

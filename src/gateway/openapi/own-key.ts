@@ -10,6 +10,7 @@ const KEY = Type.Object(
     name: Type.String(),
     tier: Type.String({ description: "The account's plan." }),
     rpm: Type.Integer({ description: "Requests per minute: the key's own limit, otherwise the plan's limit." }),
+    tpm: orNull(Type.Integer({ description: "Tokens per minute: the lowest limit that applies; null: no limit." })),
     parallel: orNull(Type.Integer({ description: "Requests at once: the lowest limit that applies; null: no limit." })),
     budget: orNull(Type.Number({ description: "The budget in US dollars; null if there is none." })),
     spent: Type.Number({

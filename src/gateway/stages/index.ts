@@ -28,6 +28,7 @@ import { loadingStage } from "./loading/stage.ts";
 import { createReasoningStage, type ReasoningDeps } from "./reasoning/stage.ts";
 import { createRecordsStage } from "./records/stage.ts";
 import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
+import { tokensStage } from "./tokens/stage.ts";
 import { warmupStage } from "./warmup/stage.ts";
 
 /** What the stages need. */
@@ -82,6 +83,8 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: createImagesStage(deps.imageFetch), opens: ASKED },
     // Reads the list as it is sent.
     { stage: createReasoningStage(deps), opens: ASKED },
+    // Counts what is sent. Rows of batches are outside the limits of a minute; the gateway's own requests belong to another.
+    { stage: tokensStage, opens: DIRECT },
     // Reserves after all that may refuse, so that a refusal of any other stage costs nothing.
     { stage: createBudgetsStage(deps.budgets), opens: ALL },
     // Nothing refuses below it, so that no call is made for a request that is refused.

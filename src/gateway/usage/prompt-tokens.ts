@@ -5,8 +5,9 @@ import { TokenCounter } from "../../tokens/count.ts";
 import { mediaOf } from "./media-tokens.ts";
 import { promptText } from "./meter.ts";
 
-/** Tokens of the role and the separators around a message, and around a tool. */
-const TURN_TOKENS = 4;
+/** Tokens of the role and the separators around a message. */
+export const TURN_TOKENS = 4;
+/** The same around a tool. */
 const TOOL_TOKENS = 8;
 
 /** The tokens of the messages, tools and media of a request. */

@@ -30,6 +30,7 @@ const OPENS: Record<string, string> = {
   affinity: "client row",
   images: "client row",
   reasoning: "client row",
+  tokens: "client",
   budgets: "client row inner",
   approvals: "client row",
 };

@@ -5,6 +5,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
+import type { Measured } from "../../../catalog/prices.ts";
 import { requireModel } from "../../../catalog/resolve.ts";
 import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
@@ -73,16 +74,23 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
       guarded?.hears === true ? guardedResponse(guarded, response, request.signal) : response;
     if (hit !== undefined) return given(hit);
     const measured = endpoint.measure(body);
-    if (caller.budgets !== undefined) {
+    if (caller.budgets !== undefined || exchange.tokens !== undefined) {
       const bytes = upload?.declaredBytes ?? deps.uploadBytesMax();
       const worst = endpoint.worst?.(body, bytes) ?? measured;
+      await exchange.tokens?.reserve(tokensBetween(measured, worst));
       const micros = model.prices === undefined ? 0 : worstCostMicros(model.prices, worst);
-      await deps.budgets.reserve(caller.budgets, exchange, micros);
+      if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
     const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
     const response = await answer(deps, able, asked);
     return given(keep === undefined ? response : await keep(response));
   };
+}
+
+/** What was counted must be left; what it may be more is taken if it is left. */
+function tokensBetween(measured: Measured, worst: Measured) {
+  const least = Math.max(1, Math.ceil(measured.inputTokens + measured.outputTokens));
+  return { least, most: Math.max(least, Math.ceil(worst.inputTokens + worst.outputTokens)) };
 }
 
 /** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */

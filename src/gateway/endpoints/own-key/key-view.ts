@@ -16,6 +16,8 @@ export interface OwnKeyView {
   readonly tier: string;
   /** Requests per minute: the key's own limit, or else the plan's. */
   readonly rpm: number;
+  /** Tokens per minute: the lowest limit that applies. */
+  readonly tpm: number | null;
   /** Requests at once: the lowest limit that applies. */
   readonly parallel: number | null;
   readonly budget: number | null;
@@ -70,6 +72,7 @@ export function ownKeyView(
     name: row.name,
     tier: caller.account.tier,
     rpm: caller.rpm ?? planRpm,
+    tpm: lowest(caller.limits?.tpm),
     parallel: lowest(caller.limits?.parallel),
     budget: row.budgetMicros === null ? null : row.budgetMicros / MICROS_PER_USD,
     spent: spent / MICROS_PER_USD,

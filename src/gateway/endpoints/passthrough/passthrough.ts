@@ -78,6 +78,8 @@ export function createPassthrough(deps: PassthroughDeps) {
     const { provider, rest } = targetOf(deps, request);
     exchange.log["provider"] = provider.name;
     const url = addressBelow(provider.baseUrl, rest, keyOfRequest(request));
+    // What a path uses is known when it has answered.
+    await exchange.tokens?.reserve({ least: 1, most: 1 });
     if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, 0);
     const call = {
       ...{ method: request.method, url, headers: headersUp(request.headers) },

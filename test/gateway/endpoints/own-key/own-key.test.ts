@@ -58,6 +58,7 @@ describe("GET /v1/key", () => {
       name: "plain",
       tier: "free",
       rpm: expect.any(Number),
+      tpm: null,
       parallel: null,
       budget: null,
       spent: 0,
