@@ -6,7 +6,9 @@ import type { ProviderConfig } from "../config/schema.ts";
 import { findVendor } from "../vendors/look-up.ts";
 import { kindFacts } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
+import type { WireClient } from "./connection/client.ts";
 import { networkClient, networkTransport } from "./connection/network.ts";
+import type { Credential } from "./credentials/credential.ts";
 import type { Dialect } from "./dialect.ts";
 import { DIALECTS } from "./dialects/index.ts";
 import { openaiResponses } from "./dialects/responses/dialect.ts";
@@ -63,14 +65,30 @@ const clouds = lazily(() => {
 function connectionOf({ credentials, timeoutMs }: ProviderConfig): Pick<Provider, "client" | "transport"> {
   const plain = network(timeoutMs.connect);
   if (credentials === undefined || credentials.kind === "key") return plain;
-  const loaded = lazily(async () => {
-    const [{ credentialTransport }, { createCredential }] = await Promise.all([
-      import("./credentials/transport.ts"),
-      import("./credentials/index.ts"),
-    ]);
-    return credentialTransport(plain.transport, () => createCredential(credentials));
+  // Both ways have one credential, so that a token is fetched once.
+  const credential = lazily(async () => (await import("./credentials/index.ts")).createCredential(credentials));
+  const transport = lazily(async () => {
+    const { credentialTransport } = await import("./credentials/transport.ts");
+    return credentialTransport(plain.transport, credential);
   });
-  return { client: undefined, transport: async (url, init) => (await loaded())(url, init) };
+  return {
+    client: plain.client === undefined ? undefined : authenticated(plain.client, credential),
+    transport: async (url, init) => (await transport())(url, init),
+  };
+}
+
+function authenticated(client: WireClient, credential: () => Promise<Credential>): WireClient {
+  const made = lazily(() => {
+    const { credentialClient }: typeof import("./credentials/client.ts") = require("./credentials/client.ts");
+    return credentialClient(client, credential);
+  });
+  return {
+    call: (call) => made().call(call),
+    get state() {
+      return client.state;
+    },
+    close: () => client.close(),
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ export function signatureV4(call: OutgoingCall, keys: AccessKeys, scope: Signing
   const time = new Date(scope.nowMs).toISOString().replaceAll(/[-:]|\.\d{3}/g, "");
   const own: Record<string, string> = {
     "x-amz-date": time,
-    "x-amz-content-sha256": new Bun.CryptoHasher("sha256").update(call.body ?? "").digest("hex"),
+    "x-amz-content-sha256": digestOf(call.body ?? ""),
     ...(keys.sessionToken === undefined ? {} : { "x-amz-security-token": keys.sessionToken }),
   };
   const signed = Object.entries({ ...call.headers, ...own, host })
@@ -57,6 +57,13 @@ export function signatureV4(call: OutgoingCall, keys: AccessKeys, scope: Signing
     ...own,
     authorization: `AWS4-HMAC-SHA256 Credential=${keys.id}/${place}, SignedHeaders=${names}, Signature=${signature}`,
   };
+}
+
+function digestOf(body: NonNullable<OutgoingCall["body"]>): string {
+  const hash = new Bun.CryptoHasher("sha256");
+  if (typeof body === "string" || body instanceof Uint8Array) hash.update(body);
+  else for (const part of body) hash.update(part);
+  return hash.digest("hex");
 }
 
 function signingKey({ secret }: AccessKeys, day: string, { region, service }: SigningScope): Buffer {

@@ -2,15 +2,8 @@
 // one more attempt.
 
 import { lazily } from "../../base/lazily.ts";
-import { UpstreamFault } from "../fault.ts";
 import type { Transport } from "../provider.ts";
-import type { Credential } from "./credential.ts";
-
-/** A signature covers the whole body, so a body that is sent as it arrives is collected first. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Statuses with which servers refuse a signature or a token. */
-const REFUSALS: readonly number[] = [400, 401, 403];
+import { CollectedBody, type Credential, REFUSALS } from "./credential.ts";
 
 /** The same transport, with the credential. */
 export function credentialTransport(transport: Transport, load: () => Promise<Credential>): Transport {
@@ -39,13 +32,7 @@ async function wholeBody(body: BunFetchRequestInit["body"]): Promise<string | Ui
   if (body === undefined || body === null) return undefined;
   if (typeof body === "string" || body instanceof Uint8Array) return body as string | Uint8Array<ArrayBuffer>;
   if (!(body instanceof ReadableStream)) throw new Error("A body is a text, bytes or a stream.");
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body as ReadableStream<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > BODY_BYTES_MAX)
-      throw new UpstreamFault("bad_request", "The body is too large for this provider.", { status: 413 });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const whole = new CollectedBody();
+  for await (const chunk of body as ReadableStream<Uint8Array>) whole.add(chunk);
+  return whole.whole();
 }
