@@ -1,6 +1,7 @@
 // Every documented endpoint, one line per room. The dashboard's own API is left out: it is for the dashboard only and changes
 // with it.
 
+import { PROJECT_ENDPOINTS } from "../accounts/projects/routes.ts";
 import { ACCOUNT_ENDPOINTS } from "../accounts/routes.ts";
 import { VERSION } from "../base/version.ts";
 import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
@@ -23,7 +24,7 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...descriptionsOf(DECISION_ENDPOINTS),
   ...descriptionsOf([...WEB_ENDPOINTS, ...FIRECRAWL_ENDPOINTS]),
   ...descriptionsOf(MCP_ENDPOINTS),
-  ...descriptionsOf(ACCOUNT_ENDPOINTS),
+  ...descriptionsOf([...ACCOUNT_ENDPOINTS, ...PROJECT_ENDPOINTS]),
   ...descriptionsOf([...STATUS_ENDPOINTS, ...DOCS_ENDPOINTS]),
 ];
 

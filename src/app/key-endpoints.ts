@@ -1,5 +1,6 @@
 // The endpoints that describe and manage keys as services. Wiring only.
 
+import { PROJECT_ENDPOINTS } from "../accounts/projects/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Foundation } from "./foundation.ts";
@@ -13,5 +14,12 @@ export function addKeyEndpoints(
   const { authenticate, authenticateAny } = callers;
   const { keys, usage } = verbs;
   const own = { authenticate, authenticateAny, keys, usage, writer, grants, clock, catalog };
+  const projects = {
+    ...{ authenticateManager: callers.authenticateManager, keysChanged: callers.changed },
+    ...{ accounts: verbs.accounts, audit: verbs.audit, writer, clock },
+    projects: () => verbs.projects,
+    members: () => verbs.projectMembers,
+  };
+  add("projects", { routes: endpointRoutes(PROJECT_ENDPOINTS, projects) });
   add("own key", { routes: endpointRoutes(OWN_KEY, own) });
 }

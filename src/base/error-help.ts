@@ -84,6 +84,10 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   management_key_required:
     "The endpoint manages keys and takes a management key (`sk-m-…`). Create one with `sallyport key create --manage`.",
   management_key_not_allowed: "A management key (`sk-m-…`) manages keys only. Send an ordinary key.",
+  project_not_found: "Use the id of a project of which the management key's account is a member.",
+  project_member_not_found: "`GET /v1/projects/{id}/members` lists the members.",
+  project_role_required: "Ask an owner or a manager of the project, or have your role changed.",
+  project_last_owner: "Make another member an owner first, or delete the project.",
   key_disabled: "The key was disabled. Whoever manages it can enable it again.",
   address_not_allowed: "The key may be used from certain addresses only, and the request came from another.",
   permission_denied: "The key may not do this. An administrator can create a key that may.",

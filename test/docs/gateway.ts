@@ -231,6 +231,23 @@ function formWith(fields: Readonly<Record<string, string>>, files: Readonly<Reco
   return form;
 }
 
+function projectMakers(ask: Ask, exampleOf: (id: string) => Promise<Json>): Record<string, () => Promise<Call>> {
+  const project = async () => `/v1/projects/${(await exampleOf("createProject"))["id"]}`;
+  const at =
+    (more = "") =>
+    async () => ({ path: `${await project()}${more}` });
+  return {
+    ...{ getProject: at(), changeProject: at(), deleteProject: at() },
+    ...{ listProjectMembers: at("/members"), setProjectMember: at("/members") },
+    async removeProjectMember() {
+      const path = `${await project()}/members`;
+      const body = { email: "someone@example.com" };
+      await ask(endpointOf("setProjectMember"), { path, body });
+      return { path: `${path}/${body.email}` };
+    },
+  };
+}
+
 function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): DocumentedGateway["prepare"] {
   const made = async (id: string, body: unknown): Promise<Json> => (await ask(endpointOf(id), { body })).json;
   const response = async () =>
@@ -255,6 +272,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     return `${path}/items/${json["first_id"]}`;
   };
   const makers: Record<string, () => Promise<Call>> = {
+    ...projectMakers(ask, exampleOf),
     getResponse: async () => ({ path: await response() }),
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),
