@@ -27,6 +27,7 @@ import type { Guards } from "../gateway/stages/guardrails/deps.ts";
 import { resolveItems } from "../gateway/stages/history/history.ts";
 import { createCountingStages, createStageLines, fillStages } from "../gateway/stages/index.ts";
 import { ReasoningMemory } from "../gateway/stages/reasoning/reasoning-memory.ts";
+import type { RunsDeps } from "../gateway/stages/runs/deps.ts";
 import { UpstreamThreads } from "../gateway/stages/threads/upstream-threads.ts";
 import { createSpools } from "../http/spool.ts";
 import { createAddressGuard } from "../net/address-guard.ts";
@@ -64,6 +65,7 @@ export interface ChatDeps {
   readonly shared: Pick<SharedState, "flights" | "answers">;
   /** Empty lists, which the chat side fills. */
   readonly stages: Parameters<typeof fillStages>[0];
+  readonly agentRuns: RunsDeps;
   /** What the gateway runs within a chat. */
   readonly tools: { readonly web: ChatWebTools; readonly mcp: ChatMcpServers };
   /** How long a stream's headers wait for its first event. */
@@ -107,6 +109,7 @@ export function createChat(deps: ChatDeps) {
     },
     cache: cacheOf(deps, compaction.sealer),
     imageFetch: imageFetch(live),
+    agentRuns: deps.agentRuns,
     ...deps.tools,
     toolSettings: () => config().chatTools,
   };

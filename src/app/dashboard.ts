@@ -146,6 +146,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
     threads: more.threads,
+    runs: verbs.runs,
     webhookSecrets: more.webhookSecrets,
     jobs: more.web.ownJobs,
     unpriced: (tier) => (isTierId(tier) ? unpricedModels(fleet.catalog().models, config().providers, tier) : []),

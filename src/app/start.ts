@@ -17,6 +17,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import { createWeb } from "../web/assemble.ts";
 import { createWebhookSecrets } from "../web/firecrawl/webhook-secret.ts";
+import { addAgentRuns } from "./agent-runs.ts";
 import { addAlertWatch } from "./alert-watch.ts";
 import { createChat } from "./chat.ts";
 import { chatTools } from "./chat-tools.ts";
@@ -87,7 +88,6 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
   const { add, live, config, log, clock, verbs, callers, grants, observer } = base;
   const { authenticate, admit } = callers;
   const listeningUrl = () => base.listener.link;
-
   const accounts = add(
     "accounts",
     await createAccounts({
@@ -143,7 +143,8 @@ async function addFeatures(base: Foundation, { hasher, peekMs }: StartOptions) {
     createChat({
       ...{ live, log, clock, verbs, calls, fleet, authenticate, isDecisionModel, stages, metrics: observer.metrics },
       compactionSecret: config().compaction.secret || (await verbs.secrets.secret("compaction")),
-      ...{ shared: base.shared, tools: chatTools(base, { web, servers, guards: calls.guards }), peekMs },
+      ...{ agentRuns: addAgentRuns(base), shared: base.shared, peekMs },
+      tools: chatTools(base, { web, servers, guards: calls.guards }),
     }),
   );
   add("models", {

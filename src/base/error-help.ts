@@ -52,6 +52,7 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
   key_not_found: "It was deleted or belongs to another account.",
   account_not_found: "Check the id.",
   invite_not_found: "It was used, withdrawn or has expired. Ask for a new one.",
+  run_not_found: "No agent run of this id, or not one of yours.",
   generation_not_found: "It is no chat, is older than the request log, or belongs to another account.",
   job_not_found: "It has expired, was deleted or belongs to another account.",
   crawl_job_not_found: "It has expired, was deleted or belongs to another account.",
@@ -78,6 +79,8 @@ export const ERROR_HELP: Readonly<Record<ErrorCode, string>> = {
     "A refresh token works once. Its session was ended, since another person may have the token. Sign in again.",
   trial_expired: "The account's trial is over. Ask the operator of this gateway to extend it.",
   subscription_inactive: "The account's subscription has ended. Ask the operator of this gateway to extend it.",
+  run_limit_reached:
+    "The agent run has reached a limit of its cost, its requests or equal tool calls. Its owner lets it go on in the dashboard or by `POST /v1/runs/{id}/allow`.",
   budget_exceeded: "The budget of the key or account is spent. Wait until it renews, or ask for more.",
   tier_required: "The model or feature belongs to a higher plan.",
   provider_not_found: "Use the name of a provider in the configuration.",

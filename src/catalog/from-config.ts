@@ -4,7 +4,7 @@ import type { Config, ModelConfig, ProviderConfig, TierConfig, TierId } from "..
 import { TIER_IDS } from "../config/schema-server.ts";
 import { isEmbedded, kindFacts } from "../vendors/protocols.ts";
 import type { CatalogProvider, ConfiguredModel, ModelFacts } from "./models.ts";
-import { isTierId, type TierBudget, type TierGrant } from "./tiers.ts";
+import { isTierId, type RunTerms, type TierBudget, type TierGrant } from "./tiers.ts";
 
 /** The config's `models`. */
 export function configuredModels(config: Pick<Config, "models">): ConfiguredModel[] {
@@ -36,10 +36,10 @@ export function discoveredProviders(config: Pick<Config, "providers">): Provider
 /** The plans by id. A plan missing in the config grants the least. */
 export function tierGrants(config: Pick<Config, "tiers">): Record<TierId, TierGrant> {
   const grants = Object.fromEntries(TIER_IDS.map((id) => [id, { rpm: 1 }])) as Record<TierId, TierGrant>;
-  for (const { id, rpm, tpm, parallel, trialMs, budget } of config.tiers) {
+  for (const { id, rpm, tpm, parallel, trialMs, budget, runs } of config.tiers) {
     // In the config zero means unlimited.
     const limits = { tpm: tpm || undefined, parallel: parallel || undefined, trialMs: trialMs || undefined };
-    if (isTierId(id)) grants[id] = { rpm, ...limits, budget: budgetOf(budget) };
+    if (isTierId(id)) grants[id] = { rpm, ...limits, budget: budgetOf(budget), runs: runTermsOf(runs) };
   }
   return grants;
 }
@@ -49,6 +49,10 @@ const MICROS_PER_USD = 1_000_000;
 function budgetOf(budget: TierConfig["budget"]): TierBudget | undefined {
   if (budget === undefined) return undefined;
   return { limitMicros: Math.round(budget.usd * MICROS_PER_USD), periodMs: budget.periodMs || null };
+}
+
+function runTermsOf({ usd, requests, repeats, idleMs, maxAgeMs }: TierConfig["runs"]): RunTerms {
+  return { micros: Math.round(usd * MICROS_PER_USD), requests, repeats, idleMs, ageMs: maxAgeMs };
 }
 
 function said(text: ModelConfig["name"]): string | undefined {

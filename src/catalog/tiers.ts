@@ -21,6 +21,21 @@ export interface TierGrant {
   readonly trialMs?: number | undefined;
   /** The budget of an account; absent: no limit. */
   readonly budget?: TierBudget | undefined;
+  /** The limits of one agent run. */
+  readonly runs?: RunTerms | undefined;
+}
+
+/** What one agent run may do, and when it ends. At 0 there is no limit. */
+export interface RunTerms {
+  /** Its cost in micro-dollars. */
+  readonly micros: number;
+  readonly requests: number;
+  /** Equal tool calls in a row. */
+  readonly repeats: number;
+  /** It ends after this time without a request. */
+  readonly idleMs: number;
+  /** It ends at this age. */
+  readonly ageMs: number;
 }
 
 /** The amount per period; a null period: in total. */

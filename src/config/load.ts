@@ -186,9 +186,9 @@ function finish(
     catalog: { prices: { ...read.catalog.prices, file: beside(read.catalog.prices.file) } },
     providers,
     tiers: TIER_IDS.map((id) => {
-      const { rpm, tpm, parallel, trialMs, budget } = read.tiers[id];
+      const { rpm, tpm, parallel, trialMs, budget, runs } = read.tiers[id];
       return {
-        ...{ id, rpm },
+        ...{ id, rpm, runs },
         ...(tpm === 0 ? {} : { tpm }),
         ...(parallel === 0 ? {} : { parallel }),
         ...(trialMs === 0 ? {} : { trialMs }),

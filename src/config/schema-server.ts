@@ -240,6 +240,18 @@ const TierBudget = entry(
   },
 );
 
+const TierRuns = section("The limits of one agent run. At 0 there is none. Keys and projects may have lower ones.", {
+  usd: number("US dollars that a run may cost.", 0, { minimum: 0, maximum: 1_000_000_000 }),
+  requests: integer("Requests of a run.", 0, { minimum: 0, maximum: 1_000_000_000 }),
+  repeats: integer(
+    "Equal tool calls in a row, or equal rounds of two or three calls, after which a run is taken for a loop.",
+    0,
+    { minimum: 0, maximum: 1000 },
+  ),
+  idle: age("A run ends after this time without a request.", "1h", 60_000),
+  max_age: age("A run ends at this age.", "24h", 60_000),
+});
+
 function tier(description: string, rpm: number, trial = "0s") {
   return section(description, {
     rpm: integer("Requests a minute for each API key.", rpm, { minimum: 1, maximum: 1_000_000_000 }),
@@ -250,6 +262,7 @@ function tier(description: string, rpm: number, trial = "0s") {
     parallel: integer("Requests at once for each API key; 0: no limit.", 0, { minimum: 0, maximum: 1_000_000 }),
     trial: age("How long a new account may use the tier; 0s: without limit.", trial, 0),
     budget: optional(TierBudget),
+    runs: TierRuns,
   });
 }
 

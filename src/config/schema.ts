@@ -106,6 +106,14 @@ export interface TierConfig {
   readonly trialMs?: number;
   /** The budget of an account; absent: no limit. A period of 0: it is never refilled. */
   readonly budget?: { readonly usd: number; readonly periodMs: number };
+  /** The limits of one agent run; 0: none. */
+  readonly runs: {
+    readonly usd: number;
+    readonly requests: number;
+    readonly repeats: number;
+    readonly idleMs: number;
+    readonly maxAgeMs: number;
+  };
 }
 
 type ReadProvider = ReadConfig["providers"] extends ReadonlyMap<string, infer P> ? P : never;

@@ -4,15 +4,17 @@
 
 /** A spending limit, as one request sees it. */
 export interface Budget {
-  /** Unique over keys, projects and accounts. */
+  /** Unique over keys, projects, accounts and agent runs. */
   readonly id: string;
-  readonly of: "key" | "project" | "account";
+  readonly of: "key" | "project" | "account" | "run";
   /**
    * What is left of it in micro-dollars, not counting requests in progress; negative if it is overdrawn.
    */
   leftMicros(): number;
   /** Its amount in micro-dollars, and when it is full again; null: never. For the error of a refused request. */
   terms?(): { readonly limitMicros: number; readonly resetsAtMs: number | null };
+  /** The error of a refused request, where it is another one than that of keys and accounts. */
+  refused?(): Error;
   /** Reads again what was spent, by other nodes too; absent where no other node spends. */
   refresh?(): Promise<unknown>;
 }

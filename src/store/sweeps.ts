@@ -13,6 +13,7 @@ import { cachedAnswerStore } from "./work/cached-answers.ts";
 import { jobStore } from "./work/jobs.ts";
 import { expiredValuesSweep } from "./work/large-values.ts";
 import { responseStore } from "./work/responses.ts";
+import { runStore } from "./work/runs.ts";
 import { threadStore } from "./work/threads.ts";
 
 /** Spans of up to a week are drawn by the hour, with the preceding week for comparison. */
@@ -35,6 +36,7 @@ export function storeSweeps(store: Store, kept: () => Retention): Sweep[] {
   const usage = usageStore(store);
   const jobs = jobStore(store);
   const responses = responseStore(store);
+  const runs = runStore(store);
   const threads = threadStore(store);
   const sessions = sessionStore(store);
   const codes = codeStore(store);
@@ -50,6 +52,7 @@ export function storeSweeps(store: Store, kept: () => Retention): Sweep[] {
       const { sumsMs } = kept();
       return sumsMs === 0 ? 0 : usage.deleteDailyBefore(dayOf(store.clock.now() - sumsMs));
     },
+    () => runs.deleteRunsBefore(store.clock.now() - kept().rowsMs),
     () => jobs.deleteExpiredJobs(),
     () => responses.deleteExpiredResponses(),
     () => threads.deleteExpiredThreads(),

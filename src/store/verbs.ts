@@ -24,6 +24,7 @@ import { type FileStore, fileStore } from "./work/files.ts";
 import { type FrontierStore, frontierStore } from "./work/frontier.ts";
 import { type JobStore, jobStore } from "./work/jobs.ts";
 import { type ResponseStore, responseStore } from "./work/responses.ts";
+import { type RunStore, runStore } from "./work/runs.ts";
 import { type StorageStore, storageStore } from "./work/storage.ts";
 import { type ThreadStore, threadStore } from "./work/threads.ts";
 
@@ -50,6 +51,7 @@ export interface Verbs {
   readonly frontier: FrontierStore;
   readonly jobs: JobStore;
   readonly responses: ResponseStore;
+  readonly runs: RunStore;
   readonly storage: StorageStore;
   readonly threads: ThreadStore;
   readonly alerts: AlertStore;
@@ -95,6 +97,7 @@ export function verbsOf(store: Store, storageLimitBytes: () => number): Verbs {
     frontier: frontierStore(store),
     jobs: jobStore(store),
     responses: responseStore(store),
+    runs: runStore(store),
     storage: storageStore(store, storageLimitBytes),
     threads: threadStore(store),
     alerts: alertStore(store),

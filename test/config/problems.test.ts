@@ -257,15 +257,21 @@ describe("what is right is taken", () => {
     expect(model).not.toHaveProperty("contextLength");
   });
   test("a plan keeps the defaults it does not mention; 0s is no trial", () => {
+    const runs = { usd: 0, requests: 0, repeats: 0, idleMs: 3_600_000, maxAgeMs: 86_400_000 };
     expect(good("tiers: {free: {rpm: 7}, pro: {trial: 1d}}").tiers).toEqual([
-      { id: "free", rpm: 7, trialMs: 14 * 86_400_000 },
-      { id: "pro", rpm: 120, trialMs: 86_400_000 },
-      { id: "premium", rpm: 600 },
+      { id: "free", rpm: 7, trialMs: 14 * 86_400_000, runs },
+      { id: "pro", rpm: 120, trialMs: 86_400_000, runs },
+      { id: "premium", rpm: 600, runs },
     ]);
-    expect(good("tiers: {free: {trial: 0s}}").tiers[0]).toEqual({ id: "free", rpm: 20 });
+    expect(good("tiers: {free: {trial: 0s, runs: {usd: 5}}}").tiers[0]).toEqual({
+      id: "free",
+      rpm: 20,
+      runs: { ...runs, usd: 5 },
+    });
     expect(good("tiers: {pro: {budget: {usd: 2.5}}}").tiers[1]).toEqual({
       id: "pro",
       rpm: 120,
+      runs,
       budget: { usd: 2.5, periodMs: 30 * 86_400_000 },
     });
   });

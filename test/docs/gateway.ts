@@ -299,6 +299,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     cancelExtract: async () => ({ path: `/v1/extract/${await jobOf("startExtract")}` }),
     getLlmstxt: async () => ({ path: `/v1/llmstxt/${await jobOf("startLlmstxt")}` }),
     cancelLlmstxt: async () => ({ path: `/v1/llmstxt/${await jobOf("startLlmstxt")}` }),
+    ...runMakers(ask),
     getConversation: async () => ({ path: await conversation() }),
     changeConversation: async () => ({ path: await conversation() }),
     deleteConversation: async () => ({ path: await conversation() }),
@@ -326,4 +327,16 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     },
   };
   return async (endpoint) => (await makers[endpoint.id]?.()) ?? {};
+}
+
+/** The requests about an agent run. */
+function runMakers(ask: Ask): Record<string, () => Promise<Call>> {
+  const run = async () => {
+    const messages = [{ role: "user", content: "Say hello." }];
+    const headers = { "x-sallyport-run": "nightly" };
+    await ask(endpointOf("createChatCompletion"), { body: { model: "demo-echo", messages }, headers });
+    const { json } = await ask(endpointOf("listRuns"));
+    return `/v1/runs/${(json["data"] as { id: string }[])[0]?.id}`;
+  };
+  return { getRun: async () => ({ path: await run() }), allowRun: async () => ({ path: `${await run()}/allow` }) };
 }

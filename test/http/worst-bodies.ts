@@ -160,6 +160,7 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "POST /v1/projects/:id/members": "reads 64 KiB at most",
   "POST /v1/conversations": [{ items: (ITEMS[1] as unknown[]).slice(0, 20) }, { metadata: { a: long("word ", MIB) } }],
   "POST /v1/responses/compact": "its own tests hold its steps (test/gateway/compaction)",
+  "POST /v1/runs/:id/allow": "reads two numbers",
   "POST /v1/conversations/:id": "reads the same members as POST /v1/conversations",
   "POST /v1/conversations/:id/items": "reads the same items as POST /v1/conversations",
   "POST /typesafe/v1/systemone": "the same handler as POST /v1/systemone",

@@ -35,11 +35,13 @@ import { type OverviewApiDeps, overviewApi } from "./overview-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
+import { type RunsApiDeps, runsApi } from "./runs-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
+    Pick<RunsApiDeps, "runs">,
     Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
@@ -98,6 +100,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...overviewApi(deps),
     ...accountApi(deps),
     ...threadsApi(deps),
+    ...runsApi(deps),
     ...jobsApi(deps),
     ...playgroundApi(deps),
     ...decisionsApi(deps),

@@ -54,8 +54,8 @@ export function createBudgets(reservations: Reservations): Budgets {
   };
 }
 
-function errorOf({ budget, why }: BudgetRefusal): ApiError {
-  if (why === "spent") return usedUp(budget);
+function errorOf({ budget, why }: BudgetRefusal): Error {
+  if (why === "spent") return budget.refused?.() ?? usedUp(budget);
   return new ApiError(
     "rate_limit_exceeded",
     `Requests in progress may use up the budget of this ${budget.of}. Try again when they have ended.`,
@@ -65,7 +65,12 @@ function errorOf({ budget, why }: BudgetRefusal): ApiError {
 
 const MICROS_PER_USD = 1_000_000;
 /** Who may raise a budget. */
-const RAISED_BY = { key: "the key's owner", project: "its owners and managers", account: "the operator" };
+const RAISED_BY = {
+  key: "the key's owner",
+  project: "its owners and managers",
+  account: "the operator",
+  run: "its owner",
+};
 
 /** Tells whose budget is used up, how much of how much was spent, and when it is full again. */
 function usedUp(budget: Budget): ApiError {

@@ -4,6 +4,7 @@ import type { CallerModels } from "../../catalog/key-models.ts";
 import type { ScopedLimit } from "../../shared-state/request-slots.ts";
 import type { Budget } from "../../shared-state/reservations.ts";
 import type { LiveKey } from "../../store/access/key-rows.ts";
+import type { CallerRuns } from "./run-limits.ts";
 
 /** What requests of a caller must not exceed together. */
 export interface CallerLimits {
@@ -21,4 +22,6 @@ export interface Caller extends Omit<LiveKey, "budgetMicros" | "models"> {
   readonly budgets?: readonly Budget[] | undefined;
   /** Its limits beside requests a minute; undefined for most callers, which have none. */
   readonly limits?: CallerLimits | undefined;
+  /** The limits of its agent runs; undefined for the gateway itself. */
+  readonly runs?: CallerRuns | undefined;
 }

@@ -5,6 +5,7 @@ import type { TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { ScopedLimit } from "../../shared-state/request-slots.ts";
 import type { Caller } from "./caller.ts";
+import { callerRuns } from "./run-limits.ts";
 
 /** Seconds in Retry-After of a request too many at once, as most answers take a few seconds. */
 const RETRY_AFTER_SECONDS = 2;
@@ -14,7 +15,10 @@ export function limited(caller: Caller, grants: Readonly<Record<TierId, TierGran
   const plan = grants[caller.account.tier];
   const parallel = scoped(caller, caller.parallel ?? plan.parallel, caller.project?.parallel);
   const tpm = scoped(caller, caller.tpm ?? plan.tpm, caller.project?.tpm);
-  return parallel === undefined && tpm === undefined ? caller : { ...caller, limits: { parallel, tpm } };
+  const runs = callerRuns(plan.runs, caller.project == null ? [caller] : [caller, caller.project]);
+  return parallel === undefined && tpm === undefined
+    ? { ...caller, runs }
+    : { ...caller, runs, limits: { parallel, tpm } };
 }
 
 function scoped(

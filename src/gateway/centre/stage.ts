@@ -11,7 +11,7 @@ import type { ChatRequest } from "../../chat/request.ts";
 import type { ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { CallTransport, Exchange } from "../../http/exchange.ts";
 import type { SseSource } from "../../http/sse-response.ts";
-import type { Reservation } from "../../shared-state/reservations.ts";
+import type { Budget, Reservation } from "../../shared-state/reservations.ts";
 import type { KeyChoice } from "../../upstream/ask.ts";
 import type { AnswerListener, UpstreamRequest } from "../../upstream/dialect.ts";
 import type { Provider } from "../../upstream/provider.ts";
@@ -92,6 +92,8 @@ export interface ChatTurn extends ClientRequest {
   readonly ownTools?: ReadonlySet<string> | undefined;
   /** Whether calls that the client has approved are made before a provider is asked. */
   readonly awaitsCalls?: true | undefined;
+  /** What the agent run of the request may still cost, if that is limited. */
+  readonly runBudget?: Budget | undefined;
   /** The number of the round, if it is not the first one. */
   readonly round?: number;
   /** Whether a stage hears the events of the answer, so that it cannot be relayed. */

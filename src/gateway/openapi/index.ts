@@ -12,6 +12,7 @@ import { OLLAMA_PATHS } from "./ollama.ts";
 import { OWN_KEY_TEXTS } from "./own-key.ts";
 import { PASSTHROUGH_TEXTS } from "./passthrough.ts";
 import { RESPONSE_PATHS, RESPONSE_TEXTS } from "./responses.ts";
+import { RUN_TEXTS } from "./runs.ts";
 import { SYNTHESIS_PATHS } from "./synthesis.ts";
 
 /** The descriptions of client formats and of endpoints for models that do not chat, by their path. */
@@ -35,4 +36,5 @@ export const GATEWAY_TEXTS = {
   ...KEPT_TEXTS,
   ...OWN_KEY_TEXTS,
   ...PASSTHROUGH_TEXTS,
+  ...RUN_TEXTS,
 };

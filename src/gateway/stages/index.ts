@@ -27,6 +27,8 @@ import { createWindowStage, limitsStage } from "./limits/stage.ts";
 import { loadingStage } from "./loading/stage.ts";
 import { createReasoningStage, type ReasoningDeps } from "./reasoning/stage.ts";
 import { createRecordsStage } from "./records/stage.ts";
+import type { RunsDeps } from "./runs/deps.ts";
+import { createRunsStage } from "./runs/stage.ts";
 import { createThreadsStage, type ThreadsDeps } from "./threads/stage.ts";
 import { tokensStage } from "./tokens/stage.ts";
 import { warmupStage } from "./warmup/stage.ts";
@@ -40,6 +42,7 @@ export interface StageDeps extends ThreadsDeps, ReasoningDeps, RecordsDeps, Chat
   affinity: Affinity;
   budgets: Pick<Budgets, "reserve">;
   guards: Guards;
+  agentRuns: RunsDeps;
   /** Creates a fetcher of images that clients name by URL. */
   imageFetch(): GuardedFetch;
 }
@@ -66,6 +69,8 @@ export function createStageLines(deps: StageDeps): readonly StageLine[] {
     { stage: choiceStage, opens: ASKED },
     // Has no content, which the others need.
     { stage: loadingStage, opens: DIRECT },
+    // Counts what is asked, before anything is read for it.
+    { stage: createRunsStage(deps.agentRuns), opens: DIRECT },
     ...createContentStages(deps).map((stage) => ({ stage, opens: ASKED })),
     // Needs the whole content, and the routes that can answer; a record ends the walk before anything is reserved.
     { stage: createCompactionStage(deps.compaction), opens: ASKED },

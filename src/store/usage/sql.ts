@@ -8,6 +8,7 @@ import {
   AMOUNTS,
   dayOfHour,
   hasStorableNames,
+  isFailure,
   TEXT_COLUMNS,
   triesOf,
   type UsageDelta,
@@ -72,6 +73,7 @@ export function writingUsage(store: Store) {
     projects: projectStatements(store),
     labels: labelStatements(store),
     classes: classStatements(store),
+    runs: runStatements(store),
   };
   return {
     /**
@@ -89,7 +91,8 @@ export function writingUsage(store: Store) {
           for (const accountId of named)
             if ((yield* step(() => accountExists.get([accountId]))) !== null) known.add(accountId);
           const writes: Write[] = [];
-          writes.push(...write.rows(rows.filter(({ record }) => known.has(record.accountId))));
+          const kept = rows.filter(({ record }) => known.has(record.accountId));
+          writes.push(...write.rows(kept), ...write.runs(kept));
           for (const delta of sums) {
             const attributed = known.has(delta.accountId);
             const amounts = amountsOf(delta);
@@ -347,5 +350,43 @@ function classStatements({ statement }: Store) {
         return { table: 9, row: place.join("\n"), run: () => addClass.run([...place, ...amounts]) };
       }),
     );
+  };
+}
+
+/** What the rows of one agent run add to it. */
+interface RunSums {
+  requests: number;
+  input: number;
+  output: number;
+  cached: number;
+  cost: number;
+  at: number;
+}
+
+function runStatements({ statement }: Store) {
+  const add = statement(
+    `UPDATE agent_runs SET requests = requests + $requests, input_tokens = input_tokens + $input,
+       output_tokens = output_tokens + $output, cached_tokens = cached_tokens + $cached, cost_micros = cost_micros + $cost,
+       last_at = CASE WHEN last_at > $at THEN last_at ELSE $at END
+     WHERE id = $id`,
+  );
+  /** Adds up the rows of each run. */
+  return (rows: readonly UsageRow[]): Write[] => {
+    const runs = new Map<string, RunSums>();
+    for (const { record, uid, repeats } of rows) {
+      const { runId } = record;
+      // Requests that share a row may belong to any run.
+      if (runId === undefined || uid !== null) continue;
+      const sums = runs.get(runId) ?? { requests: 0, input: 0, output: 0, cached: 0, cost: 0, at: 0 };
+      runs.set(runId, sums);
+      // What was refused was no step of the run.
+      sums.requests += isFailure(record) && record.provider === "" ? 0 : repeats;
+      sums.input += record.inputTokens;
+      sums.output += record.outputTokens;
+      sums.cached += record.cachedTokens;
+      sums.cost += record.costMicros;
+      sums.at = Math.max(sums.at, record.createdAtMs);
+    }
+    return [...runs].map(([id, sums]) => ({ table: 10, row: id, run: () => add.run({ id, ...sums }) }));
   };
 }

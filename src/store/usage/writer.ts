@@ -53,7 +53,7 @@ interface SharedRow {
 interface Flight extends UsageBatch {
   /** The number of records at the head of the queue that it contains. */
   readonly queued: number;
-  /** Amounts by key and by account. */
+  /** Amounts by key, by account and by agent run. */
   readonly spent: readonly Spending[];
 }
 
@@ -68,7 +68,7 @@ export class UsageWriter {
   #overflow = new UsageTally(this.#labels);
   readonly #failing = new Map<string, FailingKey>();
   #shared = new Map<string, SharedRow>();
-  /** Amounts by key id and by account id; no key and account have the same id. */
+  /** Amounts by the ids of keys, accounts and agent runs, which are all different. */
   readonly #pendingCost = new Map<string, number>();
   #flight: Flight | undefined;
   /** The current write; there is only one at a time. */
@@ -93,7 +93,7 @@ export class UsageWriter {
     const record = withWholeAmounts(given);
     this.#addPendingCost(record, 1);
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
-    else if (this.#queue.length < this.#queueMax) this.#queue.push(record);
+    else if (this.#queue.length < this.#queueMax) this.#enqueue(record);
     else this.#countOnly(record);
     if (this.#closed) void this.flush();
     else this.#timer ??= setTimeout(() => void this.#tick(), this.#flushMs);
@@ -168,13 +168,19 @@ export class UsageWriter {
     return failing.rows <= FAILED_ROWS_PER_MINUTE;
   }
 
+  #enqueue(record: UsageRecord): void {
+    this.#queue.push(record);
+    // A run is charged with rows alone.
+    if (record.runId !== undefined && record.costMicros !== 0) this.#changePending(record.runId, record.costMicros);
+  }
+
   /** Adds a failure to the sums and to the shared row of its key and minute. */
   #share(record: UsageRecord): void {
     const uid = `${record.keyId}:${Math.floor(record.createdAtMs / MINUTE_MS)}`;
     const shared = this.#shared.get(uid);
     if (shared !== undefined) shared.repeats += 1;
     else if (this.#shared.size < this.#queueMax)
-      this.#shared.set(uid, { record: withStorableNames(record), repeats: 1 });
+      this.#shared.set(uid, { record: withStorableNames(ofNoRun(record)), repeats: 1 });
     else this.#rowsWithout += 1;
     this.#addSums(record);
   }
@@ -229,7 +235,13 @@ export class UsageWriter {
     const sums = [...tally.values(), ...this.#overflow.values()];
     this.#overflow = new UsageTally(this.#labels);
     this.#shared = new Map();
-    return { id: uuid(), queued: queued.length, rows: [...own, ...shared], sums, spent: sums.flatMap(spentIn) };
+    return {
+      id: uuid(),
+      queued: queued.length,
+      rows: [...own, ...shared],
+      sums,
+      spent: [...sums.flatMap(spentIn), ...queued.flatMap(spentInRun)],
+    };
   }
 
   #addPendingCost({ keyId, accountId, projectId, costMicros }: UsageRecord, sign: 1 | -1): void {
@@ -258,4 +270,13 @@ function spentIn({ keyId, accountId, lastAtMs: atMs, costMicros, labels }: Usage
 
 function unattributed({ projectId: _project, tags: _tags, ...record }: UsageRecord): UsageRecord {
   return { ...record, accountId: "", keyId: "" };
+}
+
+function spentInRun({ runId, createdAtMs: atMs, costMicros }: UsageRecord): Spending[] {
+  return runId === undefined || costMicros === 0 ? [] : [{ id: runId, atMs, costMicros }];
+}
+
+/** A row that several requests share belongs to no run. */
+function ofNoRun({ runId: _run, ...record }: UsageRecord): UsageRecord {
+  return record;
 }

@@ -16,6 +16,7 @@ const OPENS: Record<string, string> = {
   debugging: "client row",
   choice: "client row",
   loading: "client",
+  runs: "client",
   history: "client row",
   warmup: "client row",
   threads: "client row",

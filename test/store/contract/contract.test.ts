@@ -13,6 +13,7 @@ import { jobsContract } from "./jobs.ts";
 import { keyDebugContract } from "./key-debug.ts";
 import { keyContract } from "./keys.ts";
 import { projectsContract } from "./projects.ts";
+import { runsContract } from "./runs.ts";
 import { sessionContract } from "./sessions.ts";
 import { smallContract } from "./small.ts";
 import { usageContract } from "./usage.ts";
@@ -33,6 +34,7 @@ const CONTRACT: { readonly [Domain in keyof Verbs]: Contract<Domain> } = {
   ...cachedAnswersContract,
   ...projectsContract,
   ...alertsContract,
+  ...runsContract,
 };
 
 const domains = Object.entries(CONTRACT) as [keyof Verbs, Readonly<Record<string, Cases>>][];

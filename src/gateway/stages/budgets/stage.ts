@@ -1,7 +1,8 @@
-// Reserves the most that a request may cost in its caller's budgets.
+// Reserves the most that a request may cost in its caller's budgets, and in that of its agent run.
 
+import type { Reservation } from "../../../shared-state/reservations.ts";
 import type { Budgets } from "../../admission/budgets.ts";
-import type { ChatTurn, Stage, StageRun } from "../../centre/stage.ts";
+import type { ChatTurn, Stage, StageRun, TurnExchange } from "../../centre/stage.ts";
 import { defaultsFor } from "../../rules/policy.ts";
 import { worstCaseMicros } from "../../usage/worst-case.ts";
 
@@ -10,12 +11,26 @@ import { worstCaseMicros } from "../../usage/worst-case.ts";
  * reserved anew: what the rounds before it cost is recorded.
  */
 export function createBudgetsStage(budgets: Pick<Budgets, "reserve">): Stage {
-  const reserve = ({ caller, exchange, chat, model, format, options: { betas }, reservation }: ChatTurn) => {
-    const worst = worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas });
-    return budgets.reserve(caller.budgets ?? [], exchange, worst, reservation);
+  const reserveIn = (limits: ChatTurn["caller"]["budgets"], turn: ChatTurn, within?: Reservation) => {
+    const { exchange, chat, model, format, options } = turn;
+    const worst = worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas: options.betas });
+    return budgets.reserve(limits ?? [], exchange, worst, within);
+  };
+  const reserve = (turn: ChatTurn) => reserveIn(limitsOf(turn), turn, turn.reservation);
+  /** What the request of an exchange holds in the budget of its run: it may be asked of one model after the other. */
+  const heldByRun = new WeakMap<TurnExchange, Reservation>();
+  const reserveOnce = async (turn: ChatTurn, limits: ChatTurn["caller"]["budgets"]) => {
+    heldByRun.get(turn.exchange)?.release();
+    const reservation = await reserveIn(limits, turn, turn.reservation);
+    heldByRun.set(turn.exchange, reservation);
+    return reservation;
   };
   const single: StageRun = {
-    prepare: async (turn) => ({ why: "budgets", reservation: await reserve(turn) }),
+    async prepare(turn) {
+      const { runBudget } = turn;
+      const reservation = await (runBudget === undefined ? reserve(turn) : reserveOnce(turn, limitsOf(turn)));
+      return { why: "budgets", reservation };
+    },
     async round(turn) {
       const reservation = await reserve(turn);
       turn.reservation?.release();
@@ -23,12 +38,26 @@ export function createBudgetsStage(budgets: Pick<Budgets, "reserve">): Stage {
     },
   };
   const oneOfSeveral: StageRun = { round: async (turn) => ({ why: "budgets", reservation: await reserve(turn) }) };
-  return {
-    name: "budgets",
-    open({ caller, reservation, origin }) {
-      if (caller.budgets === undefined) return undefined;
-      // A request of the gateway's own is paid beside the one for which it is made.
-      return reservation === undefined || origin === "inner" ? single : oneOfSeveral;
+  const oneOfSeveralInRun: StageRun = {
+    ...oneOfSeveral,
+    async prepare(turn) {
+      if (turn.runBudget === undefined) return undefined;
+      await reserveOnce(turn, [turn.runBudget]);
+      return undefined;
     },
   };
+  return {
+    name: "budgets",
+    open({ caller, reservation, origin, runBudget }) {
+      if (caller.budgets === undefined && runBudget === undefined) return undefined;
+      // A request of the gateway's own is paid beside the one for which it is made.
+      if (reservation === undefined || origin === "inner") return single;
+      return runBudget === undefined ? oneOfSeveral : oneOfSeveralInRun;
+    },
+  };
+}
+
+/** The limits of what a request may cost. */
+function limitsOf({ caller, runBudget }: ChatTurn): ChatTurn["caller"]["budgets"] {
+  return runBudget === undefined ? caller.budgets : [...(caller.budgets ?? []), runBudget];
 }

@@ -1,0 +1,35 @@
+// What the stage of agent runs needs of the rest of the program, and their endpoints. Wiring only.
+
+import { RUN_ENDPOINTS } from "../gateway/endpoints/runs/routes.ts";
+import type { RunsDeps } from "../gateway/stages/runs/deps.ts";
+import { createRunSpending } from "../gateway/stages/runs/spending.ts";
+import { endpointRoutes } from "../http/served-endpoint.ts";
+import type { Foundation } from "./foundation.ts";
+
+const MICROS_PER_USD = 1_000_000;
+
+/** Adds the endpoints of runs, and builds what the stage needs. */
+export function addAgentRuns(base: Foundation): RunsDeps {
+  const { add, verbs, clock, log, writer, links, alerts, callers, bodyLimits } = base;
+  const { authenticateManager } = callers;
+  add("agent runs", { routes: endpointRoutes(RUN_ENDPOINTS, { authenticateManager, runs: verbs.runs, bodyLimits }) });
+  return {
+    store: verbs.runs,
+    clock,
+    spending: createRunSpending({
+      runs: verbs.runs,
+      pendingMicros: (id) => writer.pendingCostMicros(id),
+      whenWritten: (listener) => writer.whenWritten(listener),
+      readBetweenWrites: (read) => writer.readBetweenWrites(read),
+    }),
+    pageOf: (id) => `${links().dashboard}/runs/${id}`,
+    stopped({ id, accountId, limit, most, spent }) {
+      log.info("an agent run was stopped", { run: id, account: accountId, limit });
+      const amount = (value: number) => (limit === "usd" ? value / MICROS_PER_USD : value);
+      const details = { limit, reached: amount(spent), page: `${links().dashboard}/runs/${id}` };
+      // One alert for each time that it is let go on.
+      alerts.raise({ type: "run_limit", subject: id, accountId, details, event: `${limit}:${most}`, untilMs: null });
+    },
+    noteFailed: (error, requestId) => log.warn("an agent run could not be noted", { request_id: requestId, error }),
+  };
+}

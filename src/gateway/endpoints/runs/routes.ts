@@ -1,0 +1,69 @@
+// GET /v1/runs, /v1/runs/{id} and POST /v1/runs/{id}/allow: the agent runs of one's own account, for management keys.
+
+import type { AtOnce } from "../../../base/at-once.ts";
+import { ApiError } from "../../../base/errors.ts";
+import { lazily } from "../../../base/lazily.ts";
+import { type BodyLimits, readJsonBody } from "../../../http/body.ts";
+import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
+import type { Caller } from "../../admission/caller.ts";
+import { gatewayText } from "../texts.ts";
+import type { OwnedRuns } from "./allow.ts";
+
+/** What the endpoints need. */
+export interface RunEndpointDeps {
+  /** Identifies the caller by a management key. Throws 401 and 403. */
+  authenticateManager(request: Request): AtOnce<Caller>;
+  readonly runs: OwnedRuns;
+  bodyLimits(): BodyLimits;
+}
+
+/** Few callers ask for runs. */
+const code = lazily(async () => {
+  const [{ runViews }, { allowOwnRun, noRun }] = await Promise.all([import("./view.ts"), import("./allow.ts")]);
+  return { runViews, allowOwnRun, noRun };
+});
+
+const managed = endpointsBehind("management", (deps: RunEndpointDeps, request) => deps.authenticateManager(request));
+
+const LIMIT_MAX = 100;
+
+/** The endpoints of agent runs. */
+export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
+  managed("GET", "/v1/runs", {
+    describe: gatewayText("listRuns"),
+    async handle({ runs }, { caller, request }) {
+      const { runViews } = await code();
+      const query = new URL(request.url).searchParams;
+      const limit = limitOf(query.get("limit"));
+      const page = await runs.listRuns(caller.accountId, { limit, before: query.get("before") ?? undefined });
+      return Response.json({ object: "list", data: await runViews(runs, page), has_more: page.length === limit });
+    },
+  }),
+  managed("GET", "/v1/runs/:id", {
+    describe: gatewayText("getRun"),
+    async handle({ runs }, { caller, params }) {
+      const { runViews, noRun } = await code();
+      const run = await runs.findRun(caller.accountId, params.id);
+      if (run === undefined) throw noRun();
+      return Response.json((await runViews(runs, [run]))[0]);
+    },
+  }),
+  managed("POST", "/v1/runs/:id/allow", {
+    describe: gatewayText("allowRun"),
+    async handle({ runs, bodyLimits }, { caller, params, request }) {
+      const { allowOwnRun } = await code();
+      const body = isEmpty(request) ? {} : (await readJsonBody(request, bodyLimits())).body;
+      return Response.json(await allowOwnRun(runs, caller.accountId, params.id, body));
+    },
+  }),
+];
+
+function limitOf(text: string | null): number {
+  const limit = text === null ? 50 : Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MAX) return limit;
+  throw new ApiError("invalid_request", `limit: expected a whole number from 1 to ${LIMIT_MAX}.`, { param: "limit" });
+}
+
+function isEmpty({ body, headers }: Request): boolean {
+  return body === null || headers.get("content-length") === "0";
+}
