@@ -85,16 +85,39 @@ const WHOLE = {
   choices: [{ index: 0, message: { role: "assistant", content: "Hello." }, finish_reason: "stop" }],
   usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
 };
-const CHUNKS = [
-  { choices: [{ index: 0, delta: { role: "assistant", content: "Hel" }, finish_reason: null }] },
-  { choices: [{ index: 0, delta: { content: "lo." }, finish_reason: null }] },
-  { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-  { choices: [], usage: WHOLE.usage },
-].map((chunk) => ({ id: "c-1", object: "chat.completion.chunk", created: 1, model: "vendor/some-model", ...chunk }));
+const chunkOf = (delta: object, end: string | null) => ({ choices: [{ index: 0, delta, finish_reason: end }] });
+const HEAD = { id: "c-1", object: "chat.completion.chunk", created: 1, model: "vendor/some-model" };
+const inEvents = (chunks: readonly object[]) =>
+  new Response(
+    [...chunks.map((chunk) => `data: ${JSON.stringify({ ...HEAD, ...chunk })}\n\n`), "data: [DONE]\n\n"].join(""),
+    { headers: { "content-type": "text/event-stream" } },
+  );
 const stream = () =>
-  new Response([...CHUNKS.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), "data: [DONE]\n\n"].join(""), {
-    headers: { "content-type": "text/event-stream" },
-  });
+  inEvents([
+    chunkOf({ role: "assistant", content: "Hel" }, null),
+    chunkOf({ content: "lo." }, null),
+    chunkOf({}, "stop"),
+    { choices: [], usage: WHOLE.usage },
+  ]);
+
+const THOUGHT = {
+  ...WHOLE,
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: "Hello.", reasoning_content: "I greet." },
+      finish_reason: "stop",
+    },
+  ],
+  usage: { ...WHOLE.usage, completion_tokens_details: { reasoning_tokens: 1 } },
+};
+const thoughtStream = () =>
+  inEvents([
+    chunkOf({ role: "assistant", reasoning_content: "I greet." }, null),
+    chunkOf({ content: "Hello." }, null),
+    chunkOf({}, "stop"),
+    { choices: [], usage: THOUGHT.usage },
+  ]);
 
 const tool = { type: "function", function: { name: "look", parameters: { type: "object", properties: {} } } };
 const picture = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
@@ -169,6 +192,45 @@ describe.each(VENDORS.map((vendor) => [vendor.name, vendor] as const))("%s", (na
     expect(words).toBe(quirks.json_schema === false);
     const limit = sent["max_tokens"] ?? sent["max_completion_tokens"];
     expect([limit, quirks.max_tokens_field === undefined || quirks.max_tokens_field in sent]).toEqual([64, true]);
+  });
+
+  test("an effort arrives or is left out by name, and the thinking comes back, whole and streamed", async () => {
+    const asked = { messages: [{ role: "user", content: "Hi" }], reasoning_effort: "high" };
+    answer = () => Response.json(THOUGHT);
+    const { response, sent } = await ask(asked);
+    const dropped = (response.headers.get("x-sallyport-dropped") ?? "").split(/,\s*/);
+    const takes = quirks.refuses?.includes("reasoning_effort") !== true;
+    expect([sent["reasoning_effort"], dropped.includes("reasoning_effort")]).toEqual(
+      takes ? ["high", false] : [undefined, true],
+    );
+    expect(await response.json()).toMatchObject({
+      choices: [{ message: THOUGHT.choices[0]!.message }],
+      usage: THOUGHT.usage,
+    });
+    answer = thoughtStream;
+    const streamed = await ask({ ...asked, stream: true });
+    expect(await streamed.response.text()).toContain('"reasoning_content":"I greet."');
+  });
+
+  test("calls of tools come back, whole and streamed, with their arguments", async () => {
+    if (quirks.refuses?.includes("tools")) return;
+    const asked = { messages: [{ role: "user", content: "Hi" }], tools: [tool] };
+    const call = { id: "call00001", type: "function", function: { name: "look", arguments: '{"at":"x"}' } };
+    const message = { role: "assistant", content: null, tool_calls: [call] };
+    answer = () => Response.json({ ...WHOLE, choices: [{ index: 0, message, finish_reason: "tool_calls" }] });
+    const { response } = await ask(asked);
+    expect(await response.json()).toMatchObject({
+      choices: [{ message: { tool_calls: [call] }, finish_reason: "tool_calls" }],
+    });
+    answer = () =>
+      inEvents([
+        chunkOf({ role: "assistant", tool_calls: [{ index: 0, ...call }] }, null),
+        chunkOf({}, "tool_calls"),
+        { choices: [], usage: WHOLE.usage },
+      ]);
+    const text = await (await ask({ ...asked, stream: true })).response.text();
+    expect(text).toContain('"name":"look"');
+    expect(text).toContain(JSON.stringify(call.function.arguments));
   });
 
   test("a choice of one tool arrives, or is a word with that tool alone", async () => {
