@@ -36,17 +36,25 @@ export interface MemoryRequestSlots extends RequestSlots {
   hold(limits: readonly ScopedLimit[]): Slot;
 }
 
+/** Counts of keys without requests in progress are kept for the next request, up to this many. */
+const COUNTS_KEPT = 10_000;
+
 /** Creates the slots. */
 export function memoryRequestSlots(): MemoryRequestSlots {
-  const counts = new Map<string, number>();
-  const count = (id: string) => counts.get(id) ?? 0;
+  const counts = new Map<string, { requests: number }>();
+  const add = (id: string) => {
+    const known = counts.get(id);
+    if (known === undefined) counts.set(id, { requests: 1 });
+    else known.requests += 1;
+  };
   const leave = (id: string) => {
-    const rest = count(id) - 1;
-    if (rest > 0) counts.set(id, rest);
-    else counts.delete(id);
+    const known = counts.get(id);
+    if (known === undefined) return;
+    known.requests -= 1;
+    if (known.requests === 0 && counts.size > COUNTS_KEPT) counts.delete(id);
   };
   const hold = (limits: readonly ScopedLimit[]): Slot => {
-    for (const { id } of limits) counts.set(id, count(id) + 1);
+    for (const { id } of limits) add(id);
     let isHeld = true;
     return {
       release() {
@@ -60,7 +68,7 @@ export function memoryRequestSlots(): MemoryRequestSlots {
     take(limits, share) {
       for (const scoped of limits) {
         const limit = share === undefined ? scoped.limit : share(scoped.limit);
-        if (count(scoped.id) >= limit) return { reached: scoped };
+        if ((counts.get(scoped.id)?.requests ?? 0) >= limit) return { reached: scoped };
       }
       return hold(limits);
     },

@@ -55,17 +55,116 @@ export const SLICES = WINDOW_MS / SLICE_MS;
 /** Windows that are kept; the oldest is dropped first. */
 const WINDOWS_MAX = 100_000;
 
-interface Taken {
-  readonly slice: number;
-  readonly tokens: number;
+/** One window. The slice of the moment is kept apart, since nearly all that is added belongs to it. */
+class Window {
+  /** Tokens by the number of their slice, before the slice of the moment. */
+  readonly #slices = new Map<number, number>();
+  #slice: number;
+  #tokens = 0;
+  /** No slice is older. */
+  #oldest: number;
+  total = 0;
+  /** What requests in progress have taken. */
+  held = 0;
+
+  constructor(slice: number) {
+    this.#slice = slice;
+    this.#oldest = slice;
+  }
+
+  add(slice: number, tokens: number): void {
+    this.total += tokens;
+    if (slice === this.#slice) this.#tokens += tokens;
+    else if (slice < this.#slice) this.#slices.set(slice, (this.#slices.get(slice) ?? 0) + tokens);
+    else {
+      this.#slices.set(this.#slice, this.#tokens);
+      this.#slice = slice;
+      this.#tokens = tokens;
+    }
+  }
+
+  /** What was not used is given back where it was taken. What was used beyond it counts from now on. */
+  settle(taken: { readonly slice: number; readonly tokens: number }, used: number, clock: Clock): void {
+    this.held -= taken.tokens;
+    const beyond = used - taken.tokens;
+    if (beyond > 0) {
+      const slice = sliceAt(clock.now());
+      this.expire(slice);
+      this.add(slice, beyond);
+    } else if (taken.slice === this.#slice || this.#slices.has(taken.slice)) this.add(taken.slice, beyond);
+  }
+
+  expire(slice: number): void {
+    const first = slice - SLICES;
+    if (this.#oldest >= first) return;
+    this.#oldest = first;
+    for (const [old, tokens] of this.#slices) {
+      if (old >= first) {
+        this.#oldest = old;
+        return;
+      }
+      this.#slices.delete(old);
+      this.total -= tokens;
+    }
+    if (this.#slice < first) {
+      this.total -= this.#tokens;
+      this.#tokens = 0;
+      this.#slice = slice;
+    }
+    this.#oldest = this.#slice;
+  }
+
+  /** Until the oldest tokens leave it; 0 if it has none. */
+  resetMs(now: number): number {
+    for (const [slice, tokens] of this.#slices) if (tokens > 0) return leavesInMs(slice, now);
+    return this.#tokens > 0 ? leavesInMs(this.#slice, now) : 0;
+  }
+
+  /** When `missing` tokens have left it; 0 if requests in progress may give them back before. */
+  waitMs(missing: number, now: number): number {
+    if (this.held >= missing) return 0;
+    let freed = 0;
+    for (const [slice, tokens] of this.#slices) {
+      freed += tokens;
+      if (freed >= missing) return leavesInMs(slice, now);
+    }
+    return leavesInMs(this.#slice, now);
+  }
 }
 
-interface Window {
-  /** Tokens by the number of their slice, oldest first. */
-  readonly slices: Map<number, number>;
-  total: number;
-  /** What requests in progress have taken. */
-  readonly held: Set<Taken>;
+function leavesInMs(slice: number, now: number): number {
+  return Math.max(1, (slice + SLICES + 1) * SLICE_MS - now);
+}
+
+/** What a request took of each window. */
+class Hold implements TokenHold {
+  readonly #clock: Clock;
+  readonly #slice: number;
+  readonly #windows: Window[] = [];
+  readonly #amounts: number[] = [];
+
+  constructor(clock: Clock, slice: number) {
+    this.#clock = clock;
+    this.#slice = slice;
+  }
+
+  take(window: Window, tokens: number): void {
+    window.add(this.#slice, tokens);
+    window.held += tokens;
+    this.#windows.push(window);
+    this.#amounts.push(tokens);
+  }
+
+  settle(tokens: number): void {
+    for (let at = 0; at < this.#windows.length; at++) {
+      this.#windows[at]!.settle({ slice: this.#slice, tokens: this.#amounts[at]! }, tokens, this.#clock);
+    }
+    this.#windows.length = 0;
+  }
+}
+
+function sliceAt(ms: number): number {
+  return Math.floor(ms / SLICE_MS);
 }
 
 /** Windows in this process's memory. */
@@ -75,93 +174,50 @@ export function memoryTokenWindows(clock: Clock): MemoryTokenWindows {
     let window = windows.get(id);
     if (window === undefined) {
       if (windows.size >= WINDOWS_MAX) windows.delete(windows.keys().next().value as string);
-      window = { slices: new Map(), total: 0, held: new Set() };
+      window = new Window(slice);
       windows.set(id, window);
     }
-    expire(window, slice);
+    window.expire(slice);
     return window;
   };
-  const holdOf = (taken: readonly { readonly window: Window; readonly one: Taken }[]): TokenHold => ({
-    settle(tokens) {
-      const slice = Math.floor(clock.now() / SLICE_MS);
-      for (const { window, one } of taken) if (window.held.delete(one)) settleIn(window, one, { tokens, slice });
-    },
-  });
-  const takeFrom = (window: Window, one: Taken) => {
-    add(window, one.slice, one.tokens);
-    window.held.add(one);
-    return { window, one };
+  const refusal = (of: ScopedLimit, { limit, least, now }: { limit: number; least: number; now: number }) => {
+    const window = windowOf(of.id, sliceAt(now));
+    const left = limit - window.total;
+    const waitMs = window.waitMs(least - left, now);
+    return { hold: undefined, of, remaining: Math.max(0, left), resetMs: window.resetMs(now), waitMs };
   };
   return {
-    take(limits, { least, most }, share = (limit) => limit) {
+    take(limits, { least, most }, share) {
       const now = clock.now();
-      const slice = Math.floor(now / SLICE_MS);
-      const found = limits.map((of) => ({ of, limit: share(of.limit), window: windowOf(of.id, slice) }));
-      const refusing = found.find(({ limit, window }) => least > limit - window.total);
-      if (refusing !== undefined) {
-        const { of, limit, window } = refusing;
-        const remaining = Math.max(0, limit - window.total);
-        const waitMs = waitOf(window, least - (limit - window.total), now);
-        return { hold: undefined, of, remaining, resetMs: resetOf(window, now), waitMs };
+      const slice = sliceAt(now);
+      for (const of of limits) {
+        const limit = share === undefined ? of.limit : share(of.limit);
+        if (least > limit - windowOf(of.id, slice).total) return refusal(of, { limit, least, now });
       }
-      const taken = found.map(({ limit, window }) =>
-        takeFrom(window, { slice, tokens: Math.min(most, limit - window.total) }),
-      );
-      const left = found.map(({ limit, window }) => limit - window.total);
-      const at = left.indexOf(Math.min(...left));
-      const { of, window } = found[at]!;
-      return { hold: holdOf(taken), of, remaining: left[at]!, resetMs: resetOf(window, now), waitMs: 0 };
+      const hold = new Hold(clock, slice);
+      let tightest: ScopedLimit | undefined;
+      let remaining = Number.POSITIVE_INFINITY;
+      let resetMs = 0;
+      for (const of of limits) {
+        const window = windows.get(of.id)!;
+        const limit = share === undefined ? of.limit : share(of.limit);
+        hold.take(window, Math.min(most, limit - window.total));
+        if (limit - window.total >= remaining) continue;
+        tightest = of;
+        remaining = limit - window.total;
+        resetMs = window.resetMs(now);
+      }
+      return { hold, of: tightest!, remaining, resetMs, waitMs: 0 };
     },
     count(limits, tokens) {
-      const slice = Math.floor(clock.now() / SLICE_MS);
-      for (const { id } of limits) add(windowOf(id, slice), slice, tokens);
+      const slice = sliceAt(clock.now());
+      for (const { id } of limits) windowOf(id, slice).add(slice, tokens);
     },
     hold(limits, amounts) {
-      const slice = Math.floor(clock.now() / SLICE_MS);
-      return holdOf(limits.map(({ id }, at) => takeFrom(windowOf(id, slice), { slice, tokens: amounts[at] ?? 0 })));
+      const slice = sliceAt(clock.now());
+      const hold = new Hold(clock, slice);
+      for (const [at, { id }] of limits.entries()) hold.take(windowOf(id, slice), amounts[at] ?? 0);
+      return hold;
     },
   };
-}
-
-function expire(window: Window, slice: number): void {
-  for (const [old, tokens] of window.slices) {
-    if (old >= slice - SLICES) return;
-    window.slices.delete(old);
-    window.total -= tokens;
-  }
-}
-
-function add(window: Window, slice: number, tokens: number): void {
-  window.slices.set(slice, (window.slices.get(slice) ?? 0) + tokens);
-  window.total += tokens;
-}
-
-/** What was not used is given back where it was taken. What was used beyond it counts from now on. */
-function settleIn(window: Window, { slice, tokens }: Taken, used: { tokens: number; slice: number }): void {
-  expire(window, used.slice);
-  const beyond = used.tokens - tokens;
-  if (beyond > 0) add(window, used.slice, beyond);
-  else if (window.slices.has(slice)) add(window, slice, beyond);
-}
-
-function leavesInMs(slice: number, now: number): number {
-  return Math.max(1, (slice + SLICES + 1) * SLICE_MS - now);
-}
-
-function resetOf({ slices }: Window, now: number): number {
-  for (const [slice, tokens] of slices) if (tokens > 0) return leavesInMs(slice, now);
-  return 0;
-}
-
-/** When `missing` tokens have left the window; 0 if requests in progress may give them back before. */
-function waitOf({ slices, held }: Window, missing: number, now: number): number {
-  let heldTokens = 0;
-  for (const { slice, tokens } of held) if (slices.has(slice)) heldTokens += tokens;
-  if (heldTokens >= missing) return 0;
-  let freed = 0;
-  for (const [slice, tokens] of slices) {
-    freed += tokens;
-    if (freed >= missing) return leavesInMs(slice, now);
-  }
-  return WINDOW_MS;
 }

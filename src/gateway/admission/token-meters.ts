@@ -21,6 +21,9 @@ type UsedTokens = Pick<UsageRecord, "keyId" | "requestId" | "inputTokens" | "out
 const RETRY_AFTER_SECONDS = 2;
 
 class Meter implements TokenMeter {
+  readonly keyId: string;
+  /** Another one of the same request id. */
+  next: Meter | undefined = undefined;
   readonly #deps: TokenMetersDeps;
   readonly #limits: readonly ScopedLimit[];
   readonly #headers: Record<string, string>;
@@ -28,10 +31,21 @@ class Meter implements TokenMeter {
   #hold: TokenHold | undefined;
   #isEnded = false;
 
-  constructor(deps: TokenMetersDeps, limits: readonly ScopedLimit[], headers: Record<string, string>) {
+  constructor(
+    deps: TokenMetersDeps,
+    of: { keyId: string; limits: readonly ScopedLimit[]; headers: Record<string, string> },
+  ) {
     this.#deps = deps;
-    this.#limits = limits;
-    this.#headers = headers;
+    this.keyId = of.keyId;
+    this.#limits = of.limits;
+    this.#headers = of.headers;
+  }
+
+  /** Takes one out of those behind it. */
+  unlink(gone: Meter): void {
+    let meter: Meter = this;
+    while (meter.next !== undefined && meter.next !== gone) meter = meter.next;
+    meter.next = meter.next?.next;
   }
 
   get isReserved(): boolean {
@@ -45,10 +59,10 @@ class Meter implements TokenMeter {
   reserve(wish: TokenWish): AtOnce<void> {
     // The round before has ended.
     this.#settle();
-    const tooSmall = this.#limits.find(({ limit }) => wish.least > limit);
-    if (tooSmall !== undefined) {
+    for (const scoped of this.#limits) {
+      if (wish.least <= scoped.limit) continue;
       this.#deps.rejected?.();
-      throw tooLarge(wish, tooSmall);
+      throw tooLarge(wish, scoped);
     }
     return whenThere(this.#deps.windows.take(this.#limits, wish), (verdict) => this.#taken(verdict, wish));
   }
@@ -100,28 +114,30 @@ function notLeft({ of: { of, limit }, remaining, waitMs }: TokenVerdict, { least
 
 /** Creates the meters. */
 export function createTokenMeters(deps: TokenMetersDeps) {
-  /** Clients choose the ids of requests, so that several may have the same one. */
-  const running = new Map<string, Meter[]>();
-  const nameOf = ({ keyId, requestId }: { readonly keyId: string; readonly requestId: string }) =>
-    `${keyId} ${requestId}`;
+  /** By the id of their request. Clients choose the ids, so that several may have the same one. */
+  const running = new Map<string, Meter>();
+  const close = (meter: Meter, requestId: string) => {
+    const first = running.get(requestId);
+    if (first !== meter) first?.unlink(meter);
+    else if (meter.next === undefined) running.delete(requestId);
+    else running.set(requestId, meter.next);
+    meter.end();
+  };
   return {
     /** Opens the meter of a request until its exchange ends. */
     open(keyId: string, limits: readonly ScopedLimit[], exchange: Exchange): void {
-      const meter = new Meter(deps, limits, exchange.headers);
-      const name = nameOf({ keyId, requestId: exchange.requestId });
-      running.set(name, [...(running.get(name) ?? []), meter]);
+      const { requestId } = exchange;
+      const meter = new Meter(deps, { keyId, limits, headers: exchange.headers });
+      meter.next = running.get(requestId);
+      running.set(requestId, meter);
       exchange.tokens = meter;
-      exchange.atEnd(() => {
-        const others = running.get(name)?.filter((one) => one !== meter) ?? [];
-        if (others.length === 0) running.delete(name);
-        else running.set(name, others);
-        meter.end();
-      });
+      exchange.atEnd(() => close(meter, requestId));
     },
-    /** Counts what was recorded. Of requests with the same id, any of them may count it. */
-    used(record: UsedTokens): void {
-      if (running.size === 0) return;
-      running.get(nameOf(record))?.[0]?.use(record.inputTokens + record.outputTokens);
+    /** Counts what was recorded. Of a key's requests with the same id, any of them may count it. */
+    used({ keyId, requestId, inputTokens, outputTokens }: UsedTokens): void {
+      let meter = running.get(requestId);
+      while (meter !== undefined && meter.keyId !== keyId) meter = meter.next;
+      meter?.use(inputTokens + outputTokens);
     },
   };
 }
