@@ -1,6 +1,7 @@
 // Types and plain values that the pages share with the API. Both sides import only this file and those beside it.
 
 import type { HealthWord, MarkedModel } from "./contract-admin.ts";
+import type { KeyLimits, PlanLimits } from "./contract-limits.ts";
 
 /** The dashboard's path. */
 export const BASE = "/dashboard";
@@ -30,7 +31,7 @@ export interface SignInOption {
 }
 
 /** The signed-in account. */
-export interface Profile {
+export interface Profile extends PlanLimits {
   readonly id: string;
   readonly username: string;
   readonly email: string;
@@ -43,7 +44,6 @@ export interface Profile {
   readonly created_at: string;
   readonly admin: boolean;
   /** The plan's limit of requests a minute for each key. */
-  readonly tier_rpm: number;
   /** The storage that its responses, threads, files and jobs use. */
   readonly storage: { readonly used_bytes: number; readonly limit_bytes: number };
   /** The budget for all keys of the account together; null: no limit. */
@@ -71,12 +71,11 @@ export interface PendingPerson {
 }
 
 /** An API key as listed. The key itself is shown once, when it is created. */
-export interface KeyView {
+export interface KeyView extends KeyLimits {
   readonly id: string;
   readonly name: string;
   /** Its first and last characters. */
   readonly key: string;
-  readonly rpm: number | null;
   readonly budget_usd: number | null;
   readonly spent_usd: number | null;
   readonly budget_period_days: number | null;

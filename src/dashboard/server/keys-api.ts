@@ -239,7 +239,7 @@ function keyView(row: KeyInfo, { unpriced, nowMs }: { unpriced: readonly string[
     id: row.id,
     name: row.name,
     key: `${row.prefix}…${row.lastFour}`,
-    rpm: row.rpm,
+    ...{ rpm: row.rpm, tpm: row.tpm, parallel: row.parallel },
     budget_usd: usd(row.budgetMicros),
     spent_usd: usd(budget?.spentMicros ?? null),
     budget_period_days: row.budgetPeriodMs === null ? null : row.budgetPeriodMs / DAY_MS,

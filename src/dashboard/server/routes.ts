@@ -141,12 +141,15 @@ export function dashboardRoutes(deps: DashboardDeps) {
 }
 
 async function profileOf(deps: DashboardDeps, account: Account): Promise<Profile> {
+  const plan = isTierId(account.tier) ? deps.grants()[account.tier] : undefined;
   return {
     ...(await deps.accounts.profile(account)),
     storage: storageView(await deps.storageOf(account.id)),
     subscription_until: isoTime(account.subscriptionUntilMs),
     has_password: account.passwordHash !== null,
-    tier_rpm: isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0,
+    tier_rpm: plan?.rpm ?? 0,
+    tier_tpm: plan?.tpm ?? null,
+    tier_parallel: plan?.parallel ?? null,
     budget: budgetView(await deps.budgetOf(account)),
     debugged_keys: (await deps.keys.listKeys(account.id)).flatMap(({ id, name, debugUntilMs }) =>
       debugUntilMs === null || debugUntilMs <= deps.clock.now() ? [] : [{ id, name, until: isoTime(debugUntilMs) }],

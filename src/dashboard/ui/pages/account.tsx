@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { EventView, Listing, SessionView } from "../../contract.ts";
 import type { WebhookSecretView } from "../../contract-jobs.ts";
+import type { PlanLimits } from "../../contract-limits.ts";
 import { call } from "../api.ts";
 import { recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
@@ -62,7 +63,7 @@ function Profile() {
         </dd>
         <dt>Plan</dt>
         <dd>
-          <span class="capital">{who.tier}</span>, {who.tier_rpm.toLocaleString("en")} requests a minute for each key
+          <span class="capital">{who.tier}</span>, {planLimits(who)} for each key
         </dd>
         <dt>Storage</dt>
         <dd>
@@ -83,6 +84,12 @@ function Profile() {
       {verifying.value && <VerifyCode done={() => (verifying.value = false)} />}
     </section>
   );
+}
+
+function planLimits({ tier_rpm: rpm, tier_tpm: tpm, tier_parallel: parallel }: PlanLimits): string {
+  const tokens = tpm === null ? [] : [`${tpm.toLocaleString("en")} tokens a minute`];
+  const atOnce = parallel === null ? [] : [`${parallel.toLocaleString("en")} at once`];
+  return [`${rpm.toLocaleString("en")} requests a minute`, ...tokens, ...atOnce].join(", ");
 }
 
 function Password() {

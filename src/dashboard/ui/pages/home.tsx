@@ -45,6 +45,18 @@ export function HomePage() {
           <dt>Requests a minute, each key</dt>
           <dd>{who.tier_rpm.toLocaleString("en")}</dd>
         </div>
+        {who.tier_tpm !== null && (
+          <div>
+            <dt>Tokens a minute, each key</dt>
+            <dd>{who.tier_tpm.toLocaleString("en")}</dd>
+          </div>
+        )}
+        {who.tier_parallel !== null && (
+          <div>
+            <dt>Requests at once, each key</dt>
+            <dd>{who.tier_parallel.toLocaleString("en")}</dd>
+          </div>
+        )}
         <div>
           <dt>
             <a href={hrefOf("/keys")}>Keys</a>

@@ -225,6 +225,8 @@ function State({ of: key }: { of: KeyView }) {
 
 function limitsOf(key: KeyView): string {
   const limits = key.rpm === null ? [] : [`${key.rpm}/min`];
+  if (key.tpm !== null) limits.push(`${key.tpm.toLocaleString("en")} tokens/min`);
+  if (key.parallel !== null) limits.push(`${key.parallel} at once`);
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
   if (key.no_store) limits.push("keeps nothing");
   if (isDebugged(key)) limits.push(`debugged until ${exactTime(key.debug_until)}`);
