@@ -10,6 +10,7 @@ import { openApiDocument } from "../docs/document.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { RUN_ENDPOINTS } from "../gateway/endpoints/runs/routes.ts";
+import { USAGE_REPORT_ENDPOINTS } from "../gateway/endpoints/usage-report/routes.ts";
 import { GATEWAY_ENDPOINTS } from "../gateway/routes.ts";
 import type { ApiEndpoint } from "../http/endpoint.ts";
 import { descriptionsOf } from "../http/served-endpoint.ts";
@@ -21,6 +22,7 @@ import { PATHS } from "./paths.ts";
 
 /** All documented endpoints. */
 export const ENDPOINTS: readonly ApiEndpoint[] = [
+  ...descriptionsOf(USAGE_REPORT_ENDPOINTS),
   ...descriptionsOf([...GATEWAY_ENDPOINTS, ...OWN_KEY, ...RUN_ENDPOINTS, ...CATALOG_ENDPOINTS]),
   ...descriptionsOf(DECISION_ENDPOINTS),
   ...descriptionsOf([...WEB_ENDPOINTS, ...FIRECRAWL_ENDPOINTS]),

@@ -2,6 +2,7 @@
 
 import { PROJECT_ENDPOINTS } from "../accounts/projects/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
+import { USAGE_REPORT_ENDPOINTS } from "../gateway/endpoints/usage-report/routes.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Foundation } from "./foundation.ts";
 import type { addUpstreams } from "./upstreams.ts";
@@ -22,4 +23,7 @@ export function addKeyEndpoints(
   };
   add("projects", { routes: endpointRoutes(PROJECT_ENDPOINTS, projects) });
   add("own key", { routes: endpointRoutes(OWN_KEY, own) });
+  const { authenticateManager } = callers;
+  const report = { authenticateManager, usage, writer, clock };
+  add("usage report", { routes: endpointRoutes(USAGE_REPORT_ENDPOINTS, report) });
 }

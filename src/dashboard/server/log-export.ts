@@ -1,5 +1,6 @@
 // The request log as a file: the rows that match a filter, newest first, written while they are read.
 
+import { csvLine } from "../../base/csv.ts";
 import type { LogRowView } from "../contract-log.ts";
 
 /** The limit of rows in one file, about 20 MB. */
@@ -77,12 +78,5 @@ async function* csv(read: ReadPage): AsyncGenerator<string, void> {
 
 function line(row: LogRowView): string {
   const tries = row.tries.map(({ provider, model, kind, ms }) => `${provider}/${model} ${kind} ${ms}ms`).join("; ");
-  return `${[...COLUMNS.map((name) => row[name]), tries].map(cell).join(",")}\r\n`;
-}
-
-/** Marks text that a spreadsheet would otherwise run as a formula. */
-function cell(value: string | number | boolean | null): string {
-  if (typeof value !== "string") return value === null ? "" : String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLine([...COLUMNS.map((name) => row[name]), tries]);
 }

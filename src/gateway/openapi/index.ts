@@ -14,6 +14,7 @@ import { PASSTHROUGH_TEXTS } from "./passthrough.ts";
 import { RESPONSE_PATHS, RESPONSE_TEXTS } from "./responses.ts";
 import { RUN_TEXTS } from "./runs.ts";
 import { SYNTHESIS_PATHS } from "./synthesis.ts";
+import { USAGE_REPORT_TEXTS } from "./usage-report.ts";
 
 /** The descriptions of client formats and of endpoints for models that do not chat, by their path. */
 export const PATH_TEXTS: Readonly<Record<string, EndpointText>> = {
@@ -37,4 +38,5 @@ export const GATEWAY_TEXTS = {
   ...OWN_KEY_TEXTS,
   ...PASSTHROUGH_TEXTS,
   ...RUN_TEXTS,
+  ...USAGE_REPORT_TEXTS,
 };

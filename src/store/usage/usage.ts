@@ -8,6 +8,7 @@ import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModel
 import { requestLog } from "./log.ts";
 import { usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
+import { usageReport } from "./report.ts";
 import { writingUsage } from "./sql.ts";
 
 /** Tokens over all time and all models. */
@@ -68,6 +69,7 @@ export function usageStore(store: Store) {
     ...sumsOfModels(store),
     ...requestLog(store),
     ...usageOverview(store),
+    ...usageReport(store),
     ...deletingUsage(store),
     ...writingUsage(store),
   };

@@ -6,6 +6,7 @@ import type { Verbs } from "../../../src/store/verbs.ts";
 import { usageRecord } from "../records.ts";
 import { requestLogContract } from "./request-log.ts";
 import { usageOverviewContract } from "./usage-overview.ts";
+import { usageReportContract } from "./usage-report.ts";
 import { BY_BYTES, type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -223,6 +224,7 @@ const usage: Contract<"usage"> = {
   },
   ...requestLogContract,
   ...usageOverviewContract,
+  ...usageReportContract,
   deleteHourlyBefore: {
     "time: what is older than that hour, in steps till nothing is left": async ({ verbs, account }) => {
       const accountId = await account();

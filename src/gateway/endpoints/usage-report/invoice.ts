@@ -1,0 +1,50 @@
+// What providers bill, by month, model and class, to be laid beside their invoices.
+
+import { dayOf } from "../../../store/usage/record.ts";
+import type { UsageStore } from "../../../store/usage/usage.ts";
+
+const MICROS_PER_USD = 1_000_000;
+const DAY_MS = 86_400_000;
+/** The limit of months in one report. */
+const MONTHS_MAX = 36;
+
+/** A line of an invoice. */
+export interface InvoiceLine {
+  /** The UTC month, such as `2030-12`. */
+  readonly month: string;
+  readonly provider: string;
+  /** The provider's own name of the model. */
+  readonly model: string;
+  /** The service tier or speed; null: the ordinary one. */
+  readonly service: string | null;
+  readonly class: string;
+  readonly amount: number;
+  /** The part of the amount whose price is not known. */
+  readonly unpriced: number;
+  /** In US dollars; null: no price is known. */
+  readonly cost: number | null;
+}
+
+/** The lines of a span of days, the earliest month first. */
+export async function invoiceLines(
+  usage: Pick<UsageStore, "classesOf">,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<InvoiceLine[]> {
+  const lines: InvoiceLine[] = [];
+  let fromDay = from;
+  for (let months = 0; months < MONTHS_MAX && fromDay <= to; months++) {
+    const first = new Date(fromDay * DAY_MS);
+    const next = dayOf(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1));
+    const month = first.toISOString().slice(0, 7);
+    for (const { service, costMicros, amount, unpriced, ...named } of await usage.classesOf({
+      fromDay,
+      toDay: Math.min(to, next - 1),
+    })) {
+      const isUnknown = costMicros === 0 && unpriced > 0;
+      const cost = isUnknown ? null : costMicros / MICROS_PER_USD;
+      lines.push({ month, ...named, service: service === "" ? null : service, amount, unpriced, cost });
+    }
+    fromDay = next;
+  }
+  return lines;
+}

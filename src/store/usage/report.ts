@@ -1,0 +1,150 @@
+// The sums of reports: of a span by slot, model, key, project or tag, within what one caller may see; and what providers bill.
+
+import { and, asc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { byBytes } from "../engine/byte-order.ts";
+import type { Store } from "../engine/store.ts";
+import { apiKeys, usageClasses, usageDaily, usageHourly, usageLabels } from "../schema.ts";
+import type { SlotSpan } from "./overview.ts";
+import type { ClassSums } from "./parts.ts";
+import type { UsageSums } from "./record.ts";
+
+/** What a report is grouped by, besides time. */
+export const GROUPS = ["model", "key", "project", "tag"] as const;
+export type ReportGroup = (typeof GROUPS)[number];
+
+/** Whose usage a report is about; neither member: everybody's. */
+export interface ReportScope {
+  readonly accountId?: string | undefined;
+  /** A project, of whichever accounts its keys are. */
+  readonly projectId?: string | undefined;
+}
+
+/** What a report asks for. */
+export interface ReportQuery extends ReportScope {
+  readonly span: SlotSpan;
+  /** Undefined: the slots alone. */
+  readonly by?: ReportGroup | undefined;
+  /** Whether there are sums for each slot, or for the span as a whole. */
+  readonly perSlot: boolean;
+  readonly model?: string | undefined;
+  /** The usage of these keys alone. */
+  readonly keyIds?: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+/** Sums of one group. */
+export type ReportSums = UsageSums & {
+  /** The first hour or day of the slot; of the span if sums are not for each slot. */
+  readonly start: number;
+  /** The model, the id of the key or of the project, or the tag; "" without a group. */
+  readonly name: string;
+};
+
+type TextColumn = typeof usageDaily.model;
+
+const SUM_NAMES = [
+  "requests",
+  "errors",
+  "inputTokens",
+  "outputTokens",
+  "cachedTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+  "costMicros",
+  "unpriced",
+] as const satisfies readonly (keyof UsageSums)[];
+
+/** Builds the verbs. */
+export function usageReport({ db }: Store) {
+  return {
+    /**
+     * Sums by slot and group, the earliest first. Requests without a project or without tags are in no group of these. A request with
+     * several tags is in the sums of each.
+     */
+    async sumsBy(query: ReportQuery): Promise<ReportSums[]> {
+      const { table, start, where, name } = sourceOf(db, query);
+      const sums = Object.fromEntries(
+        SUM_NAMES.map((column) => [column, sql<number>`SUM(${table[column]})`.mapWith(Number)]),
+      ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
+      const { perSlot, span, limit } = query;
+      const groups = [...(perSlot ? [start] : []), ...(name === undefined ? [] : [name])];
+      const rows = db
+        .select({
+          start: perSlot ? start : sql<number>`${span.from}`.mapWith(Number),
+          name: name === undefined ? sql<string>`''` : name,
+          ...sums,
+        })
+        .from(table)
+        .where(where);
+      const order = [...(perSlot ? [asc(start)] : []), ...(name === undefined ? [] : [asc(byBytes(name))])];
+      const grouped = groups.length === 0 ? rows : rows.groupBy(...groups).orderBy(...order);
+      const found = await grouped.limit(limit).all();
+      // Without a group there is a row even if nothing was used.
+      return found.filter(({ requests, inputTokens, costMicros }) => requests + inputTokens + costMicros > 0);
+    },
+
+    /** What providers bill in a span of days, by provider, model, service tier and class. */
+    async classesOf({ fromDay, toDay }: { readonly fromDay: number; readonly toDay: number }): Promise<ClassSums[]> {
+      const { provider, model, service, class: name } = usageClasses;
+      const sum = (column: (typeof usageClasses)["amount" | "unpriced" | "costMicros"]) =>
+        sql<number>`SUM(${column})`.mapWith(Number);
+      return db
+        .select({
+          ...{ provider, model, service, class: name },
+          amount: sum(usageClasses.amount),
+          unpriced: sum(usageClasses.unpriced),
+          costMicros: sum(usageClasses.costMicros),
+        })
+        .from(usageClasses)
+        .where(and(gte(usageClasses.day, fromDay), lt(usageClasses.day, toDay + 1)))
+        .groupBy(provider, model, service, name)
+        .orderBy(asc(byBytes(provider)), asc(byBytes(model)), asc(byBytes(service)), asc(byBytes(name)))
+        .all();
+    },
+  };
+}
+
+/** The table of a report, and which of its rows are meant. */
+function sourceOf(db: Store["db"], { span, by, accountId, projectId, model, keyIds }: ReportQuery) {
+  const within = (table: typeof usageDaily | typeof usageHourly | typeof usageLabels, start: SQL) =>
+    and(
+      sql`${start} >= ${span.from}`,
+      sql`${start} < ${span.to + 1}`,
+      accountId === undefined ? undefined : eq(table.accountId, accountId),
+      model === undefined ? undefined : eq(table.model, model),
+      keyIds === undefined ? undefined : inArray(table.keyId, [...keyIds]),
+    );
+  if (by === "project" || by === "tag" || projectId !== undefined) {
+    const table = usageLabels;
+    const kind = by === "tag" ? "tag" : "project";
+    const ofProject = projectId === undefined ? undefined : partOfProject(db, kind, projectId);
+    const where = and(eq(table.unit, span.unit), eq(table.kind, kind), ofProject, within(table, sql`${table.start}`));
+    return {
+      table: table as unknown as typeof usageDaily,
+      start: table.start as unknown as typeof usageDaily.day,
+      where,
+      name: nameIn(by, table, table.name),
+    };
+  }
+  const table = (span.unit === "hour" ? usageHourly : usageDaily) as typeof usageDaily;
+  const start = (span.unit === "hour" ? usageHourly.hour : usageDaily.day) as typeof usageDaily.day;
+  return { table, start, where: within(table, sql`${start}`), name: nameIn(by, table, table.model) };
+}
+
+/** The column by which sums are grouped. All of them are texts. */
+function nameIn(
+  by: ReportGroup | undefined,
+  { model, keyId }: { readonly model: SQLiteColumn; readonly keyId: SQLiteColumn },
+  label: SQLiteColumn,
+): TextColumn | undefined {
+  if (by === undefined) return undefined;
+  return (by === "model" ? model : by === "key" ? keyId : label) as TextColumn;
+}
+
+/** The rows of a project. Sums of tags do not name it, so those of its keys are meant. */
+function partOfProject(db: Store["db"], kind: "project" | "tag", projectId: string): SQL {
+  if (kind === "project") return eq(usageLabels.name, projectId);
+  const keys = db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.projectId, projectId));
+  return inArray(usageLabels.keyId, keys);
+}
