@@ -21,6 +21,7 @@ import type {
   Target,
 } from "../../centre/stage.ts";
 import { historyParam } from "../../rules/policy.ts";
+import { refusesReasoning } from "../reasoning/refused-reasoning.ts";
 import { knownAddresses, normal } from "./addresses.ts";
 import { argumentsOf, type Ran, runTool } from "./call.ts";
 import { CallMemory } from "./call-memory.ts";
@@ -167,7 +168,8 @@ class ToolsRun implements StageRun {
 
   /** The client could not make anything of a refusal that is about tools which it does not know of. */
   again(_turn: ChatTurn, { error }: FailedCall): Change | undefined {
-    const isRefused = error instanceof UpstreamFault && ABOUT_REQUEST.has(error.kind);
+    // Refused reasoning is left out by another stage.
+    const isRefused = error instanceof UpstreamFault && ABOUT_REQUEST.has(error.kind) && !refusesReasoning(error);
     if (!isRefused || !this.#givesHidden || this.#hasHiddenCalls) return undefined;
     if (!this.#servers().some(({ isHidden }) => isHidden)) return undefined;
     this.#givesHidden = false;

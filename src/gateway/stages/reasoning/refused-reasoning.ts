@@ -11,11 +11,12 @@ import type { ReasoningMemory } from "./reasoning-memory.ts";
 const CODES: ReadonlySet<unknown> = new Set(["invalid_encrypted_content", "thinking_signature_invalid"]);
 
 /**
- * Error texts with the same meaning, without quotes around names: OpenAI (openai/codex#8145; items that it does not store),
+ * Error texts with the same meaning, without quotes around names: OpenAI (openai/codex#8145; items that it does not store; items
+ * without what followed them, openai/openai-agents-js#326, which a client does not have if the gateway's own calls stood there),
  * Anthropic (openclaw/openclaw#84430; changed thinking), Google (google-gemini/gemini-cli#13467, decolua/9router#301).
  */
 const WORDS =
-  /encrypted content .*could not be (?:verified|decrypted|parsed)|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
+  /encrypted content .*could not be (?:verified|decrypted|parsed)|of type reasoning was provided without its required following item|item with id rs_\S* not found|invalid (?:signature|data) in (?:redacted_)?thinking block|thinking blocks? .*cannot be modified|(?:corrupted|invalid) thought[ _]signature|thought[ _]signature is not valid/i;
 
 /**
  * Error texts about a request for encrypted reasoning. `include` only counts as the name of a parameter, since many errors use it

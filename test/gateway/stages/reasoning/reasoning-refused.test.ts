@@ -38,11 +38,14 @@ const gemini = (message: string) => () =>
   Response.json({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }, { status: 400 });
 
 const UNVERIFIED = openai("The encrypted content gAAA...DQ== could not be verified.", "invalid_encrypted_content");
+const ALONE = openai("Item 'rs_1' of type 'reasoning' was provided without its required following item.");
 const UNSIGNED = anthropic("messages.1.content.0: Invalid `signature` in `thinking` block");
 
 const REFUSALS: [string, string, () => Response, string][] = [
   ["responses", "openai", UNVERIFIED, "input.reasoning"],
   ["responses", "openai", openai("Not readable.", "thinking_signature_invalid"), "input.reasoning"],
+  ["responses", "openai", ALONE, "input.reasoning"],
+  ["chat", "openai", ALONE, "messages.reasoning"],
   ["messages", "openai", UNVERIFIED, "messages.thinking"],
   ["chat", "openai", UNVERIFIED, "messages.reasoning"],
   ["messages", "claude", UNSIGNED, "messages.thinking"],
