@@ -43,8 +43,16 @@ export const MEDIA: ReadonlySet<unknown> = new Set([
 
 /** The piece for an unknown part or block: its JSON text. */
 export function unknownPiece(part: unknown): Piece {
-  return { type: "text", text: JSON.stringify(part) ?? "" };
+  return { type: "text", text: JSON.stringify(part, withoutSeal) ?? "" };
 }
+
+/** Leaves out values that the gateway sealed: nobody reads anything in them. */
+function withoutSeal(_name: string, value: unknown): unknown {
+  return typeof value === "string" && value.startsWith(SEALED) ? undefined : value;
+}
+
+/** How the gateway's own seals begin. */
+const SEALED = "sallyport.";
 
 /** The pieces of text and media of a string or a list of parts. */
 export function contentPieces(content: unknown): Piece[] {

@@ -9,7 +9,7 @@ import type { ListedMcpTool, NamedMcpServer } from "../../../wire/mcp-format.ts"
 import type { ChatTurn } from "../../centre/stage.ts";
 import { argumentsOf } from "./call.ts";
 import type { CallMemory } from "./call-memory.ts";
-import type { ChatMcpServer, ChatMcpTool, ChatToolsDeps, McpSaid, ToolCaller } from "./deps.ts";
+import type { ChatMcpServer, ChatMcpTool, ChatMessages, ChatToolsDeps, McpSaid, ToolCaller } from "./deps.ts";
 import { McpHistory } from "./mcp-history.ts";
 import { functionName } from "./mcp-names.ts";
 import { saidText, shortSaid } from "./told.ts";
@@ -44,6 +44,7 @@ interface PlannedServer {
 /** The servers of a request. */
 export class McpPlan {
   readonly history: McpHistory | undefined;
+  readonly #isOwn: (label: string) => boolean;
   readonly #turn: ChatTurn;
   readonly #servers: readonly PlannedServer[];
   readonly #taken: ReadonlySet<string>;
@@ -51,9 +52,16 @@ export class McpPlan {
   constructor(turn: ChatTurn, servers: readonly PlannedServer[], isOwn: (label: string) => boolean) {
     this.#turn = turn;
     this.#servers = servers;
-    const { chat, format } = turn;
+    const { chat } = turn;
     this.#taken = new Set(chat.tools.flatMap((tool) => (tool.type === "server" ? [] : [tool.name])));
-    this.history = format.mcp && new McpHistory(chat.messages, { format: format.mcp(), isOwn, taken: this.#taken });
+    this.#isOwn = isOwn;
+    this.history = this.historyOf(chat.messages);
+  }
+
+  /** Reads the blocks of a history; undefined if the format has none. */
+  historyOf(messages: ChatMessages): McpHistory | undefined {
+    const format = this.#turn.format.mcp?.();
+    return format && new McpHistory(messages, { format, isOwn: this.#isOwn, taken: this.#taken });
   }
 
   /** Whether the gateway calls any server for the request. */

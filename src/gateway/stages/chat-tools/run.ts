@@ -5,8 +5,7 @@ import type { AtOnce } from "../../../base/at-once.ts";
 import { isoTime } from "../../../base/iso-time.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import type { ChatEvent } from "../../../chat/event.ts";
-import type { AssistantContent, ChatRequest, Tool, ToolChoice, ToolResultPart } from "../../../chat/request.ts";
-import type { ResultBlock } from "../../../chat/result.ts";
+import type { ChatRequest, Tool, ToolChoice } from "../../../chat/request.ts";
 import type { ServerToolKind, ServerToolOutput, WebToolKind } from "../../../chat/server-tools.ts";
 import { type FaultKind, UpstreamFault } from "../../../upstream/fault.ts";
 import type { WireFormat } from "../../../wire/format.ts";
@@ -30,6 +29,7 @@ import { dividedWishes } from "./divided-wishes.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
 import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf, shownOutput } from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
+import { contentOf, freed, resultOfCall, toldIn } from "./round-parts.ts";
 import { PageSeals } from "./seals.ts";
 import { failureText, functionOf, pagesText, saidText } from "./told.ts";
 import { VendorHearing, withVendorTools } from "./vendor-search.ts";
@@ -47,14 +47,20 @@ export function createToolsOpener(deps: ChatToolsDeps): (turn: ChatTurn) => Stag
     const names = new Map(wishes.map(({ kind, name }) => [kind, name]));
     const param = historyParam(turn.body) ?? turn.format.turns;
     const history = openToolHistory(turn.chat.messages, { seals, param, names, mcp: mcp?.history });
+    const opened = (list: ChatMessages): ChatMessages =>
+      openToolHistory(list, { seals, param, names, mcp: mcp?.historyOf(list) })?.messages ?? list;
     const messages = history?.messages ?? turn.chat.messages;
     if (mcp?.isWanted === false) mcp.declineApproved();
     if (wishes.length + theirs.length > 0 || mcp?.isWanted === true) {
       const known = history?.pages ?? [];
-      return new ToolsRun(deps, { wishes, theirs, mcp, memory, seals, messages, known, format: turn.format });
+      return new ToolsRun(deps, { wishes, theirs, mcp, memory, seals, messages, opened, known, format: turn.format });
     }
     if (history === undefined) return undefined;
-    return { prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }) };
+    return {
+      prepare: ({ chat }) => ({ why: WHY, chat: { ...chat, messages }, members: undefined }),
+      adapt: ({ chat, isShortenable }) =>
+        isShortenable === true ? { why: WHY, chat: { ...chat, messages: opened(chat.messages) } } : undefined,
+    };
   };
 }
 
@@ -68,6 +74,8 @@ interface RunStart {
   readonly seals: PageSeals;
   /** The conversation, with the results in its history opened. */
   readonly messages: ChatMessages;
+  /** Opens those of another list, which is shorter. */
+  opened(messages: ChatMessages): ChatMessages;
   readonly known: readonly GivenPage[];
 }
 
@@ -88,6 +96,11 @@ class ToolsRun implements StageRun {
   #hasHiddenCalls = false;
   /** Rounds in which no model was asked. */
   #ownRounds = 0;
+  /** The request as it was prepared last, and the messages of the rounds before it. */
+  #last: ChatRequest | undefined;
+  #added: ChatMessages = [];
+  /** What came of calls that the client has approved, by their ids. */
+  #approvedTexts: ReadonlyMap<string, string> = new Map();
 
   constructor(deps: ChatToolsDeps, start: RunStart) {
     this.#deps = deps;
@@ -129,19 +142,20 @@ class ToolsRun implements StageRun {
     const { toolChoice: _choice, ...plain } = chat;
     const toolChoice = named && this.#choice(named, { tools: chat.tools, format, body });
     const isOurs = (tool: Tool) => wishes.some(({ kind }) => kind === kindOf(tool, format));
+    this.#last = {
+      ...plain,
+      messages,
+      tools: [
+        ...chat.tools.filter((tool) => !isOurs(tool)),
+        ...wishes.map(functionOf),
+        ...this.#servers().map(functionOfMcp),
+      ],
+      ...(toolChoice === undefined ? {} : { toolChoice }),
+      extra: choice !== undefined && named === undefined ? { ...rest, tool_choice: choice } : rest,
+    };
     return {
       why: WHY,
-      chat: {
-        ...plain,
-        messages,
-        tools: [
-          ...chat.tools.filter((tool) => !isOurs(tool)),
-          ...wishes.map(functionOf),
-          ...this.#servers().map(functionOfMcp),
-        ],
-        ...(toolChoice === undefined ? {} : { toolChoice }),
-        extra: choice !== undefined && named === undefined ? { ...rest, tool_choice: choice } : rest,
-      },
+      chat: this.#last,
       members: undefined,
       ownTools: this.#ownTools(this.#deps.toolSettings().maxRounds <= 1),
     };
@@ -158,7 +172,8 @@ class ToolsRun implements StageRun {
   /** Tools that a provider runs are in its own form. Those that the client does not know of are left out if they were refused. */
   adapt(turn: ChatTurn, { provider }: Target): Change | undefined {
     const { theirs } = this.#start;
-    const { chat } = theirs.length === 0 ? turn : withVendorTools(turn, theirs, provider);
+    const own = turn.isShortenable === true ? this.#afterShortening(turn) : turn;
+    const { chat } = theirs.length === 0 ? own : withVendorTools(own, theirs, provider);
     if (this.#givesHidden) return chat === turn.chat ? undefined : { why: WHY, chat };
     const tools = chat.tools.filter((tool) => tool.type === "server" || !this.#isHidden(tool.name));
     const { toolChoice, ...plain } = chat;
@@ -174,6 +189,17 @@ class ToolsRun implements StageRun {
     if (!this.#servers().some(({ isHidden }) => isHidden)) return undefined;
     this.#givesHidden = false;
     return { why: WHY };
+  }
+
+  /** A conversation that was shortened was read anew from what the client sent: it gets all that was done to it again. */
+  #afterShortening(turn: ChatTurn): ChatTurn {
+    const last = this.#last;
+    if (last === undefined || turn.chat.tools === last.tools) return turn;
+    const { toolChoice: _choice, ...plain } = turn.chat;
+    const { tools, extra, toolChoice } = last;
+    const read = this.#start.opened(plain.messages).map((message) => toldIn(message, this.#approvedTexts));
+    const chosen = toolChoice === undefined ? {} : { toolChoice };
+    return { ...turn, chat: { ...plain, messages: [...read, ...this.#added], tools, extra, ...chosen } };
   }
 
   #isHidden(name: string): boolean {
@@ -210,21 +236,23 @@ class ToolsRun implements StageRun {
               await this.#callMcp(own, own.tool, { mayRun: isShown(own) ? mayRun : goesOn, by })
             : await this.#runWeb(own, own.tool, { mayRun, by, isKnown });
         if (isShown(own)) between.emit({ type: "server-tool-result", choice: 0, id: own.block, output });
-        return toolResult(own, text);
+        return resultOfCall(own, text);
       }),
     );
     const owns = new Map(called.map(({ call, own }) => [call.callId, own]));
     this.#state.calls.clear();
     if (!goesOn) return undefined;
     const content = round.message.blocks.flatMap((block) => contentOf(block, owns));
-    const messages: ChatMessages = [
-      ...chat.messages,
+    const added: ChatMessages = [
       { role: "assistant", content },
       { role: "tool", content: results },
     ];
+    this.#added = [...this.#added, ...added];
+    const messages = [...chat.messages, ...added];
     this.#hasHiddenCalls ||= called.some(({ own }) => this.#isHidden(own.tool.name));
     const isLast = asked + 1 >= maxRounds;
     const further = { ...this.#nextChat(chat, isLast), messages };
+    this.#last = further;
     return { why: WHY, chat: further, members: undefined, ownTools: this.#ownTools(isLast) };
   }
 
@@ -236,10 +264,9 @@ class ToolsRun implements StageRun {
     const made = await mcp!.approved(this.#servers(), { caller, exchange, signal }, { mayCall, memory });
     for (const event of [...this.#state.told, ...made.events]) emit(event);
     this.#state.told = [];
-    const messages = chat.messages.map((message) =>
-      message.role === "tool" ? { ...message, content: message.content.map((one) => told(one, made.texts)) } : message,
-    );
-    return { why: WHY, chat: { ...chat, messages }, members: undefined, awaitsCalls: undefined };
+    this.#approvedTexts = made.texts;
+    this.#last = { ...chat, messages: chat.messages.map((message) => toldIn(message, made.texts)) };
+    return { why: WHY, chat: this.#last, members: undefined, awaitsCalls: undefined };
   }
 
   /** The functions whose calls are run. Those of the last round are not. */
@@ -344,37 +371,4 @@ class ToolsRun implements StageRun {
 /** Whether an entry of a choice names a tool, or all of its server. */
 function isMeant({ label, shown }: ChatMcpTool, entry: Readonly<Record<string, unknown>>): boolean {
   return entry["server_label"] === label && (typeof entry["name"] !== "string" || entry["name"] === shown);
-}
-
-/** A result with its text, if it waited for it. */
-function told(result: ToolResultPart, texts: ReadonlyMap<string, string>): ToolResultPart {
-  const text = result.content.length === 0 ? texts.get(result.callId) : undefined;
-  return text === undefined ? result : { ...result, content: [{ type: "text", text }] };
-}
-
-function freed(choice: ToolChoice): ToolChoice {
-  return choice.type === "allowed" ? { ...choice, mode: "auto" } : choice;
-}
-
-function toolResult({ callId, tool }: OwnCall, text: string): ToolResultPart {
-  return { type: "tool-result", callId, name: tool.name, content: [{ type: "text", text }] };
-}
-
-/** A block of a round as a part of the conversation. */
-function contentOf(block: ResultBlock, owns: ReadonlyMap<string, OwnCall>): AssistantContent[] {
-  switch (block.type) {
-    case "text":
-      return block.text === "" ? [] : [{ type: block.refusal === true ? "refusal" : "text", text: block.text }];
-    case "reasoning":
-    case "opaque":
-      return [block];
-    case "image":
-      return [{ type: "image", source: block.source }];
-    case "tool-call": {
-      const { itemId: _itemId, ...call } = block;
-      return [{ ...call, callId: owns.get(block.callId)?.callId ?? block.callId }];
-    }
-    default:
-      return [];
-  }
 }
