@@ -6,6 +6,7 @@ import { addressesOf } from "../config/addresses.ts";
 import { secretsOf } from "../config/load.ts";
 import { createDecisions } from "../decisions/assemble.ts";
 import { createEndUsers } from "../gateway/admission/end-users.ts";
+import { createRouteScores } from "../gateway/calls/route-scores.ts";
 import { createFleet } from "../gateway/providers.ts";
 import { guardrailsOf } from "../gateway/stages/guardrails/guards.ts";
 import type { GuardTools } from "../gateway/stages/guardrails/tools.ts";
@@ -100,6 +101,7 @@ function upstreamCalls(
       callers.used(row);
     },
     random: Math.random,
+    scores: createRouteScores({ now: () => performance.now(), random: Math.random }),
     scrub: (text) => redact()(text),
     failed: observer.failed,
     called: observer.called,

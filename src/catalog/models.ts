@@ -7,6 +7,7 @@ import type { ProviderKind } from "../vendors/protocols.ts";
 import type { DiscoveredModel } from "../vendors/vendor.ts";
 import { isModelKind, KINDS } from "./kinds.ts";
 import { type Billing, type Prices, withBilling } from "./prices.ts";
+import { type ChosenRoute, chosenBy, type RouteChoice } from "./route-choice.ts";
 import { isTierId } from "./tiers.ts";
 
 /** Limits and abilities of a model that nobody states, as its newest known sibling has them: shown, never enforced. */
@@ -40,7 +41,7 @@ export interface ModelFacts {
 }
 
 /** A route to a model: the provider's key in the config and the model's id there. */
-export interface ModelRoute {
+export interface ModelRoute extends ChosenRoute {
   readonly provider: string;
   readonly model: string;
   /** Lower goes first. */
@@ -61,6 +62,7 @@ export interface ConfiguredModel extends ModelFacts {
   /** `list`, or anything else for a model that can be used but is not listed. */
   readonly visibility?: string | undefined;
   readonly aliases?: readonly string[] | undefined;
+  readonly routing?: RouteChoice | undefined;
   readonly routes?: readonly {
     readonly provider: string;
     readonly model?: string | undefined;
@@ -292,7 +294,11 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
     prices: withBilling(pick("prices"), published?.billing),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
-    routes,
+    routes: chosenBy(
+      entry.routing,
+      routes,
+      ({ model, provider: key }) => entry.prices ?? sources.input.metadata(model, key)?.prices,
+    ),
   };
 }
 

@@ -210,6 +210,11 @@ export const Model = entry("A model of the catalog. It replaces a discovered one
     minItems: 1,
     default: undefined,
   }),
+  routing: choice(
+    "Which of its routes is tried first. latency: the one whose answers began soonest in the last minutes (median); cost: the cheapest; busy: the one with the fewest requests in progress on this node. Equal ones by priority.",
+    "priority",
+    ["priority", "latency", "cost", "busy"],
+  ),
 });
 
 /** `catalog` */

@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "litellm_settings.callbacks": "see docs/guides/metrics.md for metrics and traces",
   "litellm_settings.success_callback": "see docs/guides/metrics.md for metrics and traces",
   "litellm_settings.failure_callback": "see docs/guides/metrics.md for metrics and traces",
-  "router_settings.routing_strategy": "routes are tried by priority, and shared by weight",
+  "router_settings.routing_strategy": "set `routing` of each model: priority, latency, cost or busy",
   "router_settings.redis_host": "`redis.url` names a Redis of this program",
   environment_variables: "set them where the program is started",
   include: "import each of these files, and put the results together",

@@ -16,12 +16,15 @@ import type { Provider } from "../../upstream/provider.ts";
 import { clientError, mayRetry, mayTryElsewhere } from "../rules/policy.ts";
 import { orderRoutes } from "./order.ts";
 import { type CallTrace, RouteAttempt } from "./route-call.ts";
+import type { RouteScores } from "./route-scores.ts";
 
 export interface AttemptDeps {
   clock: Clock;
   provider(name: string): Provider | undefined;
   breakers: Breakers;
   random(): number;
+  /** What is measured of the routes of models that are chosen among by it. */
+  scores?: RouteScores;
   scrub(text: string): string;
   /** Called when a call failed; another may follow. */
   failed?(route: ModelRoute, fault: UpstreamFault): void;
@@ -111,9 +114,15 @@ async function tryCandidate<T>(
       break;
     }
     if (last !== undefined) deps.retried?.(last.provider);
-    const attempt = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called });
+    // Nothing is measured of most routes.
+    const scores = route.choice === undefined ? undefined : deps.scores;
+    const ended = scores?.begun(route);
+    const attempt = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called, ended });
+    const stream = options.trace?.stream === true;
     try {
-      return { answer: await options.attempt(attempt) };
+      const answer = await options.attempt(attempt);
+      scores?.answered(route, stream, performance.now() - attempt.startedMs);
+      return { answer };
     } catch (error) {
       if (!(error instanceof UpstreamFault)) {
         const isTimeout = error instanceof ApiError && error.apiCode === "provider_timeout";
@@ -123,6 +132,7 @@ async function tryCandidate<T>(
       attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
       deps.failed?.(route, error);
       if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
+      scores?.failed(route, stream);
       last = { fault: error, provider: provider.name };
       const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
       if (!keyFailed || keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now())) break;
@@ -172,16 +182,31 @@ function refuses({ breakers }: AttemptDeps, { provider, model }: Pick<ModelRoute
   return breakers.of(provider, model)?.refuses(account) === true;
 }
 
+/** The routes in the order in which they are tried. The log and the trace tell why, if it is not by priority. */
+function inOrder(
+  routes: readonly ModelRoute[],
+  deps: AttemptDeps,
+  trace: CallTrace | undefined,
+): readonly ModelRoute[] {
+  const { scores, random } = deps;
+  if (scores === undefined || routes[0]?.choice === undefined) return orderRoutes(routes, { random });
+  const { routes: ordered, why } = scores.order(routes, trace?.stream === true);
+  if (trace?.log !== undefined) trace.log["routing"] = why;
+  trace?.span?.set({ "sallyport.routing": why });
+  return ordered;
+}
+
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
   { chat, first, trace, account, family }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account" | "family">,
 ): Candidate[] {
   const out: Candidate[] = [];
-  let ordered = routes.length === 1 ? routes : orderRoutes(routes, { random: deps.random });
+  let ordered = routes.length === 1 ? routes : inOrder(routes, deps, trace);
   if (first !== undefined && routes.length > 1 && !refuses(deps, first, account)) {
     const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
     ordered = [...ordered.filter(isFirst), ...ordered.filter((route) => !isFirst(route))];
+    if (trace?.log?.["routing"] !== undefined) trace.log["routing"] = "conversation";
   }
   for (const route of ordered) {
     const named = deps.provider(route.provider);

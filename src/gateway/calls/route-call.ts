@@ -18,6 +18,8 @@ export interface CallTrace {
   /** The client's trace context, which is forwarded unchanged if tracing is off. */
   headers: Readonly<Record<string, string>>;
   stream: boolean;
+  /** The request's log line. */
+  log?: Record<string, unknown> | undefined;
   /** Collects the calls that failed. */
   failedRoutes?: FailedRoute[];
   /** Stands between the gateway and the providers; undefined for nearly all requests. */
@@ -32,10 +34,11 @@ export interface CallTrace {
 /** The trace of calls that are no chat and do not stream. */
 export function callTraceOf(
   { headers }: Request,
-  { span, failedRoutes, wire }: Pick<Exchange, "span" | "failedRoutes" | "wire">,
+  { span, log, failedRoutes, wire }: Pick<Exchange, "span" | "log" | "failedRoutes" | "wire">,
 ): CallTrace {
   return {
     span,
+    log,
     headers: span === undefined ? traceHeaders(headers) : {},
     stream: false,
     failedRoutes,
@@ -59,6 +62,8 @@ export interface AttemptParts {
   provider: Provider;
   permit: Permit;
   trace: CallTrace | undefined;
+  /** Called when the call is over, for routes that are chosen by load. */
+  ended?: (() => void) | undefined;
   /** Called when the call is over. */
   called: ((provider: string, label: string, seconds: number) => void) | undefined;
 }
@@ -94,7 +99,8 @@ export class RouteAttempt {
   end({ outcome, label, status = 0, usage, finishReason }: AttemptEnd): void {
     if (this.#over) return;
     this.#over = true;
-    const { permit, called, provider, route, trace } = this.#parts;
+    const { permit, called, ended, provider, route, trace } = this.#parts;
+    ended?.();
     const ms = performance.now() - this.startedMs;
     permit.settle(outcome);
     called?.(provider.name, label, ms / 1000);

@@ -115,6 +115,7 @@ export function decodeOptions({ headers }: Request): DecodeOptions {
 export function tryOptions({ exchange, chat, format, caller, preference, traceContext, transport }: ChatTurn) {
   const trace: CallTrace = {
     span: exchange.span,
+    log: exchange.log,
     headers: traceContext,
     stream: chat.stream,
     failedRoutes: exchange.failedRoutes,

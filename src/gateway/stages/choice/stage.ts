@@ -37,7 +37,12 @@ function chosenRoutes(routes: readonly ModelRoute[], { providers }: RoutingOptio
     });
   }
   if (first.length === 0) return mayFallBack ? allowed : allowed.slice(0, 1);
-  return allowed.map((route) => ({ ...route, priority: rankOf(route) ?? order.length + route.priority }));
+  return allowed.map((route) => ({
+    ...route,
+    priority: rankOf(route) ?? order.length + route.priority,
+    // The client's order counts, not what was measured.
+    choice: undefined,
+  }));
 }
 
 /** Creates a function that returns the index of a route's provider in a list of names, ignoring case. */
