@@ -267,9 +267,27 @@ function credentialSecrets({ environment, ...own }: CredentialConfig): string[] 
     own.secretAccessKey,
     own.sessionToken,
     own.json,
+    ...secretsInJson(own.json),
     own.clientSecret,
     ...variables.map(([, value = ""]) => value),
   ];
+}
+
+/** The members of an account's key file that are secrets, also of accounts within it. */
+const SECRET_MEMBER = /^(?:private_key|refresh_token|client_secret)$/;
+
+function secretsInJson(text: string): string[] {
+  const found: string[] = [];
+  try {
+    JSON.parse(text, (name, value: unknown) => {
+      // Texts may repeat a key of several lines as it is in JSON.
+      if (typeof value === "string" && SECRET_MEMBER.test(name)) found.push(value, JSON.stringify(value).slice(1, -1));
+      return value;
+    });
+  } catch {
+    // The credential says that the text is no account's.
+  }
+  return found;
 }
 
 function passwordOf(url: string): string {

@@ -114,3 +114,26 @@ test("secretsOf knows the secrets of the environment that a credential uses, and
   });
   expect(secretsOf(config).sort()).toEqual(["secret-1", "secret-2", "secret-3"]);
 });
+
+test("the secrets within the text of a key file are known one by one, as they are and as JSON has them", () => {
+  const key = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n";
+  const account = {
+    type: "service_account",
+    private_key_id: "public-id",
+    private_key: key,
+    client_email: "a@b.example",
+  };
+  const user = {
+    type: "impersonated",
+    source_credentials: { client_secret: "inner-secret", refresh_token: "inner-token" },
+  };
+  const of = (json: string) =>
+    secretsOf(
+      good(JSON.stringify({ providers: { x: { base_url: "https://x", credentials: { kind: "google", json } } } })),
+    );
+  expect(of(JSON.stringify(account))).toEqual(expect.arrayContaining([key, key.replaceAll("\n", "\\n")]));
+  expect(of(JSON.stringify(user))).toEqual(expect.arrayContaining(["inner-secret", "inner-token"]));
+  for (const known of ["public-id", "a@b.example", "service_account"])
+    expect(of(JSON.stringify(account))).not.toContain(known);
+  expect(of("no JSON")).toContain("no JSON");
+});

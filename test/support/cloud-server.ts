@@ -29,8 +29,8 @@ export const AWS_KEYS = {
   session_token: "session-of-the-role",
 };
 
-/** The server. Its path `/token` gives access tokens, and every list is empty. */
-export function startCloudServer() {
+/** The server. Its path `/token` gives access tokens, `/refused` repeats what it was sent, and every list is empty. */
+export function startCloudServer(accessToken = "cloud-token") {
   const seen: Seen[] = [];
   let script: (one: Seen) => Response = reply;
   const server = Bun.serve({
@@ -39,7 +39,8 @@ export function startCloudServer() {
     idleTimeout: 0,
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
-      if (pathname === "/token") return Response.json({ access_token: "cloud-token", expires_in: 3600 });
+      if (pathname === "/token") return Response.json({ access_token: accessToken, expires_in: 3600 });
+      if (pathname === "/refused") return Response.json({ error: await request.text() }, { status: 401 });
       const text = await request.text();
       const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
       const one = { method: request.method, path: pathname + search, headers: request.headers, text, body };
