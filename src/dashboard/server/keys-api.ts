@@ -9,8 +9,9 @@ import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
+import { HOUSE_KEY } from "../../store/access/key-listing.ts";
 import type { KeyChange, KeyInfo, NewKey } from "../../store/access/key-rows.ts";
-import { HOUSE_KEY, type KeyStore } from "../../store/access/keys.ts";
+import type { KeyStore } from "../../store/access/keys.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import { keyBudgetNow } from "../../store/usage/spending.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
@@ -58,8 +59,6 @@ export interface KeysApiDeps {
 const NAME_CHARS_MAX = 100;
 /** The limit of live keys for one account: more than a person needs. */
 const LIVE_KEYS_MAX = 200;
-/** How many more may live while keys are rotated: a key that leaked is replaced also when an account has all its keys. */
-const ROTATED_KEYS_MAX = 50;
 /** The limit that includes revoked keys, so that repeated creation and revocation cannot fill the disk. */
 const KEYS_MAX = 5000;
 /** The number of revoked keys that are listed, newest first. */
@@ -109,12 +108,11 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
       const { account } = visit.who;
       const { id, name } = await ownKey(deps, visit);
       const hours = optionalNumber(await visit.body(), "grace_hours", { least: 0, most: GRACE_HOURS_MAX }) ?? 0;
-      await refuseTooMany(deps, account.id, LIVE_KEYS_MAX + ROTATED_KEYS_MAX);
       const graceMs = hours * HOUR_MS;
       const made = await keys.rotateKey(id, { accountId: account.id, graceMs });
       if (made === undefined) throw noKey("It has expired or was revoked. Create a new key.");
       deps.keysChanged();
-      await deps.note("key_rotated", visit, { key_id: made.id, name, replaces: id, hours });
+      await deps.note("key_rotated", visit, { key_id: id, name, hours });
       return { ...made, name, old_until: isoTime(deps.clock.now() + graceMs) };
     }),
 
@@ -166,7 +164,7 @@ async function sparksOf({ usage, clock }: Pick<KeysApiDeps, "usage" | "clock">, 
 function newKeyOf(
   body: Record<string, unknown>,
   { account, deps, before }: { account: Account; deps: KeysApiDeps; before?: KeyInfo },
-): KeyChange & Pick<NewKey, "noStore" | "passthrough"> {
+): Omit<NewKey, "accountId"> & Partial<KeyChange> {
   const name = requiredText(body, "name").trim();
   if (name === "" || name.length > NAME_CHARS_MAX) {
     throw new ApiError("invalid_request", `A name has 1 to ${NAME_CHARS_MAX} characters.`, { param: "name" });

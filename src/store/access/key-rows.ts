@@ -49,6 +49,14 @@ export interface KeyChange {
   readonly budgetPeriodMs: number | null;
   readonly expiresAtMs: number | null;
   readonly models: readonly string[] | null;
+  readonly tpm: number | null;
+  readonly parallel: number | null;
+  readonly projectId: string | null;
+  readonly disabled: boolean;
+  readonly addresses: readonly string[] | null;
+  readonly runMicros: number | null;
+  readonly runRequests: number | null;
+  readonly runRepeats: number | null;
 }
 
 /** A key in a listing. */

@@ -1,14 +1,14 @@
 // API keys. A key is shown once, when it is created; only its SHA-256 is stored. The look-up on the request path is one
 // prepared query.
 
-import { and, asc, count, eq, gt, inArray, isNull, lte, ne, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { randomText, sha256Hex, uuid } from "../../base/ids.ts";
 import { lazily } from "../../base/lazily.ts";
-import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts, apiKeys, type ManagementScope } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
+import { HOUSE_KEY, keyListing, notHouse } from "./key-listing.ts";
 import { INFO_COLUMNS, type KeyChange, type KeyInfo, LIVE_COLUMNS, type LiveKey, type NewKey } from "./key-rows.ts";
 import { projectMembers, projects } from "./schema.ts";
 
@@ -17,13 +17,8 @@ export type KeyStore = ReturnType<typeof keyStore>;
 
 const KEY_PREFIX = "sk-";
 const MANAGEMENT_KEY_PREFIX = "sk-m-";
-/** The prefix of internal keys, which can never be used to authenticate. */
-export const HOUSE_KEY = "house-";
 // 48 of 62 characters: 285 bits, so a plain hash of it cannot be reversed by guessing.
 const KEY_RANDOM_CHARS = 48;
-
-/** Excludes internal keys, with which the dashboard counts an account's own requests. */
-const notHouse = ne(apiKeys.id, sql`${HOUSE_KEY} || ${apiKeys.accountId}`);
 
 /** Builds the verbs. */
 export function keyStore(store: Store) {
@@ -37,10 +32,10 @@ export function keyStore(store: Store) {
 }
 
 function keyLookups({ db, clock }: Store) {
-  const liveBy = (which: () => SQL) =>
+  const liveBy = (which: () => SQL, expiry: SQL = sql`${apiKeys.expiresAtMs}`) =>
     lazily(() =>
       db
-        .select(LIVE_COLUMNS)
+        .select({ ...LIVE_COLUMNS, expiresAtMs: sql<number | null>`${expiry}`.mapWith(Number) })
         .from(apiKeys)
         .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
         .leftJoin(projects, eq(projects.id, apiKeys.projectId))
@@ -48,6 +43,11 @@ function keyLookups({ db, clock }: Store) {
         .prepare(),
     );
   const live = liveBy(() => eq(apiKeys.hash, sql.placeholder("hash")));
+  const livePrevious = liveBy(
+    () => eq(apiKeys.previousHash, sql.placeholder("hash")),
+    sql`CASE WHEN ${apiKeys.expiresAtMs} < ${apiKeys.previousUntilMs} THEN ${apiKeys.expiresAtMs}
+      ELSE ${apiKeys.previousUntilMs} END`,
+  );
   const liveById = liveBy(() => eq(apiKeys.id, sql.placeholder("id")));
   const unexpired = (row: LiveKey | undefined) =>
     row !== undefined && (row.expiresAtMs === null || row.expiresAtMs > clock.now()) ? row : undefined;
@@ -67,10 +67,10 @@ function keyLookups({ db, clock }: Store) {
   return {
     /**
      * The key with this SHA-256 (lower-case hex), unless it is revoked or expired. A caller that caches it must check
-     * `expiresAtMs`.
+     * `expiresAtMs`, which is earlier for a secret that was replaced.
      */
     async findLiveKey(hash: string): Promise<LiveKey | undefined> {
-      return unexpired(await live().get({ hash }));
+      return unexpired((await live().get({ hash })) ?? (await livePrevious().get({ hash })));
     },
 
     /**
@@ -168,62 +168,15 @@ function* requireMember({ db }: Pick<Store, "db">, projectId: string, accountId:
   if (found === undefined) throw new Error("the key's account is no member of the key's project");
 }
 
-function keyListing({ db, clock }: Store) {
-  return {
-    /** A key of an account, also a revoked one. */
-    async findKey(id: string, accountId: string): Promise<KeyInfo | undefined> {
-      return db
-        .select(INFO_COLUMNS)
-        .from(apiKeys)
-        .where(and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId)))
-        .get();
-    },
-
-    /** The number of unrevoked keys of each of these accounts; accounts without keys are left out. */
-    async countLiveKeys(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const rows = await db
-        .select({ id: apiKeys.accountId, keys: count() })
-        .from(apiKeys)
-        .where(and(inArray(apiKeys.accountId, [...accountIds]), isNull(apiKeys.revokedAtMs), notHouse))
-        .groupBy(apiKeys.accountId)
-        .all();
-      return new Map(rows.map(({ id, keys }) => [id, keys]));
-    },
-
-    /** Keys that are live and expire by then, in the order of their ids. */
-    async listExpiringKeys(untilMs: number, { afterId = "", limit }: { afterId?: string; limit: number }) {
-      const { id, accountId, name, expiresAtMs } = INFO_COLUMNS;
-      const soon = and(gt(expiresAtMs, clock.now()), lte(expiresAtMs, untilMs), isNull(apiKeys.revokedAtMs), notHouse);
-      return db
-        .select({ id, accountId, name, expiresAtMs })
-        .from(apiKeys)
-        .where(and(soon, gt(byBytes(id), afterId)))
-        .orderBy(asc(byBytes(id)))
-        .limit(limit)
-        .all();
-    },
-
-    /** All keys of an account, including revoked ones, oldest first. */
-    async listKeys(accountId: string): Promise<KeyInfo[]> {
-      return db
-        .select(INFO_COLUMNS)
-        .from(apiKeys)
-        .where(eq(apiKeys.accountId, accountId))
-        .orderBy(asc(byBytes(apiKeys.id)))
-        .all();
-    },
-  };
-}
-
 function keyChanging({ db, clock, ...store }: Store) {
   const liveOf = (id: string, accountId: string) =>
     and(eq(apiKeys.id, id), eq(apiKeys.accountId, accountId), isNull(apiKeys.revokedAtMs), notHouse);
   return {
     /**
-     * Changes a key of the account; false if there is no such live key. The spent amount stays; a first budget begins
-     * now.
+     * Changes the given settings of a key of the account; false if there is no such live key. The spent amount stays; a first
+     * budget begins now.
      */
-    async updateKey(id: string, accountId: string, change: KeyChange): Promise<boolean> {
+    async updateKey(id: string, accountId: string, change: Partial<KeyChange>): Promise<boolean> {
       requireStorable({ name: change.name });
       return store.transaction(function* (): Work<boolean> {
         const mine = liveOf(id, accountId);
@@ -231,38 +184,46 @@ function keyChanging({ db, clock, ...store }: Store) {
           db.select({ startMs: apiKeys.budgetWindowStartMs }).from(apiKeys).where(mine).get(),
         );
         if (found === undefined) return false;
-        const fresh = found.startMs === null ? { budgetWindowStartMs: clock.now(), spentMicros: 0 } : {};
-        const budget = change.budgetMicros === null ? { budgetWindowStartMs: null } : fresh;
-        yield* step(() =>
-          db
-            .update(apiKeys)
-            .set({ ...change, ...budget })
-            .where(mine)
-            .run(),
-        );
+        const begin = found.startMs === null ? { budgetWindowStartMs: clock.now(), spentMicros: 0 } : {};
+        const window = change.budgetMicros === null ? { budgetWindowStartMs: null } : begin;
+        const set = { ...change, ...(change.budgetMicros === undefined ? {} : window) };
+        if (Object.keys(set).length > 0) yield* step(() => db.update(apiKeys).set(set).where(mine).run());
         return true;
       });
     },
 
     /**
-     * Creates a key with the settings of another key, which stops working after `graceMs`. Each of them starts with
-     * what is left of the budget. Undefined if there is no such live key.
+     * Gives a key another secret, and keeps everything else. The old secret works for another `graceMs`; that of an earlier
+     * rotation no longer. Undefined if there is no such live key.
      */
     async rotateKey(
       id: string,
       { accountId, graceMs }: { readonly accountId: string; readonly graceMs: number },
     ): Promise<{ id: string; key: string } | undefined> {
-      const newId = uuid();
       return store.transaction(function* (): Work<{ id: string; key: string } | undefined> {
         const nowMs = clock.now();
-        const old = yield* step(() => db.select().from(apiKeys).where(liveOf(id, accountId)).get());
-        if (old === undefined || (old.expiresAtMs !== null && old.expiresAtMs <= nowMs)) return undefined;
-        const key = newSecret(old.management);
-        const made = { ...old, ...secretOf(key), id: newId, createdAtMs: nowMs, lastUsedAtMs: null };
-        yield* step(() => db.insert(apiKeys).values(made).run());
-        const endMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, nowMs + graceMs);
-        yield* step(() => db.update(apiKeys).set({ expiresAtMs: endMs }).where(eq(apiKeys.id, id)).run());
-        return { id: newId, key };
+        const mine = liveOf(id, accountId);
+        const found = yield* step(() =>
+          db
+            .select({ hash: apiKeys.hash, management: apiKeys.management, expiresAtMs: apiKeys.expiresAtMs })
+            .from(apiKeys)
+            .where(mine)
+            .get(),
+        );
+        if (found === undefined || (found.expiresAtMs !== null && found.expiresAtMs <= nowMs)) return undefined;
+        const key = newSecret(found.management);
+        const previous =
+          graceMs > 0
+            ? { previousHash: found.hash, previousUntilMs: nowMs + graceMs }
+            : { previousHash: null, previousUntilMs: null };
+        yield* step(() =>
+          db
+            .update(apiKeys)
+            .set({ ...secretOf(key), ...previous })
+            .where(mine)
+            .run(),
+        );
+        return { id, key };
       });
     },
   };

@@ -2,9 +2,11 @@
 
 import { expect } from "bun:test";
 import { sha256Hex } from "../../../src/base/ids.ts";
+import { UsageTally } from "../../../src/store/usage/record.ts";
+import { usageRecord } from "../records.ts";
 import { type Contract, TEXTS, UNSTORABLE } from "./world.ts";
 
-const _DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 /** What holds of the verbs over keys. */
@@ -15,11 +17,11 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
         const accountId = await account();
         const { id, key } = await verbs.keys.createKey({ accountId, name: "k", management: "account" });
         expect(key).toStartWith("sk-m-");
-        expect(await verbs.keys.findKey(id, accountId)).toMatchObject({ name: "k", prefix: key.slice(0, 9) });
-        expect(await verbs.keys.findKey(id, await account("other"))).toBeUndefined();
-        expect(await verbs.keys.findKey("a\u0000", accountId)).toBeUndefined();
+        expect(await verbs.keys.findKey(id, { accountId })).toMatchObject({ name: "k", prefix: key.slice(0, 9) });
+        expect(await verbs.keys.findKey(id, { accountId: await account("other") })).toBeUndefined();
+        expect(await verbs.keys.findKey("a\u0000", { accountId })).toBeUndefined();
         await verbs.keys.revokeKey(id);
-        expect((await verbs.keys.findKey(id, accountId))?.revokedAtMs).not.toBeNull();
+        expect((await verbs.keys.findKey(id, { accountId }))?.revokedAtMs).not.toBeNull();
       },
     },
     findLiveKey: {
@@ -250,7 +252,8 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
           await verbs.keys.findLiveKey(sha256Hex(made.key)),
         ];
         expect(before?.expiresAtMs).toBe(clock.now() + HOUR_MS);
-        expect(after).toEqual({ ...before!, keyId: made.id, expiresAtMs: null });
+        expect(made.id).toBe(old.id);
+        expect(after).toEqual({ ...before!, expiresAtMs: null });
         clock.advance(HOUR_MS);
         expect(await verbs.keys.findLiveKey(sha256Hex(old.key))).toBeUndefined();
         expect(await verbs.keys.findLiveKey(sha256Hex(made.key))).toBeDefined();
@@ -258,12 +261,33 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
         const short = await verbs.keys.createKey({ accountId, name: "k", expiresAtMs: clock.now() + 5 });
         await verbs.keys.rotateKey(short.id, { accountId, graceMs: HOUR_MS });
         expect((await verbs.keys.findLiveKey(sha256Hex(short.key)))?.expiresAtMs).toBe(clock.now() + 5);
+        clock.advance(5);
         for (const [id, owner] of [
-          [old.id, accountId],
+          [short.id, accountId],
           [made.id, "nobody"],
           ["nothing", accountId],
         ] as const)
           expect(await verbs.keys.rotateKey(id, { accountId: owner, graceMs: 0 })).toBeUndefined();
+      },
+      "basics: id, limits, window and spending stay; without a grace the old secret ends": async ({
+        verbs,
+        account,
+      }) => {
+        const accountId = await account();
+        const limits = { rpm: 3, tpm: 5, budgetMicros: 9, budgetPeriodMs: HOUR_MS, management: "account" } as const;
+        const { id, key } = await verbs.keys.createKey({ accountId, name: "k", ...limits });
+        const before = await verbs.keys.findKey(id, { accountId });
+        const first = await verbs.keys.rotateKey(id, { accountId, graceMs: HOUR_MS });
+        const second = await verbs.keys.rotateKey(id, { accountId, graceMs: 0 });
+        expect(second?.key).toStartWith("sk-m-");
+        for (const old of [key, first?.key ?? ""]) expect(await verbs.keys.findLiveKey(sha256Hex(old))).toBeUndefined();
+        expect(await verbs.keys.findLiveKey(sha256Hex(second?.key ?? ""))).toMatchObject({ keyId: id, tpm: 5 });
+        const { prefix, lastFour } = { prefix: second?.key.slice(0, 9), lastFour: second?.key.slice(-4) };
+        expect(await verbs.keys.findKey(id, { accountId })).toEqual({ ...before!, prefix, lastFour } as never);
+        const third = await verbs.keys.rotateKey(id, { accountId, graceMs: HOUR_MS });
+        await verbs.keys.revokeKey(id);
+        for (const one of [second, third])
+          expect(await verbs.keys.findLiveKey(sha256Hex(one?.key ?? ""))).toBeUndefined();
       },
       "concurrency: at once from two connections, each gives a key that works": async ({ verbs, account, again }) => {
         const [accountId, other] = [await account(), await again()];
@@ -282,6 +306,82 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
         await verbs.keys.revokeKey((await verbs.keys.createKey({ accountId: a, name: "k" })).id);
         expect([...(await verbs.keys.countLiveKeys([a, b, "x"]))]).toEqual([[a, 2]]);
         expect((await verbs.keys.countLiveKeys([])).size).toBe(0);
+      },
+    },
+    searchKeys: {
+      "order: pages by each order, without a key twice": async ({ verbs, account, clock }) => {
+        const accountId = await account();
+        await verbs.keys.houseKey(accountId, "p");
+        const ids: string[] = [];
+        for (const name of ["b", "A", "b", "c"]) {
+          clock.advance(1);
+          ids.push((await verbs.keys.createKey({ accountId, name })).id);
+        }
+        const [b1, a, b2, c] = ids;
+        for (const [search, wanted] of [
+          [{}, [b1, a, b2, c]],
+          [{ descending: true }, [c, b2, a, b1]],
+          [{ order: "name" }, [a, b1, b2, c]],
+          [{ order: "name", descending: true }, [c, b1, b2, a]],
+          [{ order: "used" }, [b1, a, b2, c]],
+          [{ order: "spent", descending: true }, [b1, a, b2, c]],
+        ] as const) {
+          const whole = await verbs.keys.searchKeys({ accountId }, search);
+          expect([search, whole.total, whole.rows.map(({ id }) => id)]).toEqual([search, 4, [...wanted] as string[]]);
+          for (const text of ["", "-"]) {
+            const pages = await Promise.all(
+              [0, 1, 2, 3].map((skip) => verbs.keys.searchKeys({ accountId }, { ...search, text, skip, limit: 1 })),
+            );
+            expect(pages.flatMap(({ rows }) => rows.map(({ id }) => id))).toEqual([...wanted] as string[]);
+          }
+        }
+      },
+      "basics: by text, state, project and owner": async ({ verbs, account, clock }) => {
+        const [accountId, other] = [await account("a"), await account("b")];
+        const make = async (name: string, more = {}) => (await verbs.keys.createKey({ accountId, name, ...more })).id;
+        const project = await verbs.projects.createProject(accountId, { name: "p" });
+        const projectId = typeof project === "string" ? project : project.id;
+        await verbs.projectMembers.setMember(projectId, other, "member");
+        const live = await make("Überall live", { projectId });
+        const disabled = await make("off", { disabled: true });
+        const expired = await make("late", { expiresAtMs: clock.now() + 1 });
+        const revoked = await make("gone");
+        const all = await make("root", { management: "all" });
+        const theirs = (await verbs.keys.createKey({ accountId: other, name: "live", projectId })).id;
+        await verbs.keys.revokeKey(revoked);
+        clock.advance(1);
+        const found = async (search: object, scope: object = { accountId }) =>
+          (await verbs.keys.searchKeys(scope, search)).rows.map(({ id }) => id);
+        expect(await found({ state: "live" })).toEqual([live, all]);
+        expect(await found({ state: "live", withoutAll: true })).toEqual([live]);
+        expect(await found({ state: "disabled" })).toEqual([disabled]);
+        expect(await found({ state: "expired" })).toEqual([expired]);
+        expect(await found({ state: "revoked" })).toEqual([revoked]);
+        expect(await found({ text: "ÜBERALL" })).toEqual([live]);
+        expect(await found({ text: revoked })).toEqual([revoked]);
+        expect(await found({ text: "%" })).toEqual([]);
+        expect(await found({ projectId })).toEqual([live]);
+        expect(await found({}, { projectId })).toEqual([live, theirs]);
+        expect(await found({ text: "live" }, {})).toEqual([live, theirs]);
+        expect((await verbs.keys.searchKeys({}, { limit: 2 })).total).toBe(6);
+      },
+    },
+    spendingOfKeys: {
+      "basics: in all and since days; keys without spending are left out": async ({ verbs, account }) => {
+        const accountId = await account();
+        const { id } = await verbs.keys.createKey({ accountId, name: "k" });
+        expect(await verbs.keys.spendingOfKeys([id, "none"], [1, 2])).toEqual([]);
+        const tally = new UsageTally();
+        for (const [keyId, day, costMicros] of [
+          [id, 10, 5],
+          [id, 11, 7],
+          ["other", 11, 9],
+        ] as const)
+          tally.add(usageRecord({ accountId, keyId, costMicros, createdAtMs: day * DAY_MS }));
+        await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows: [], sums: [...tally.values()] });
+        const sums = [{ keyId: id, allMicros: 12, sinceMicros: [12, 7, 0] }];
+        expect(await verbs.keys.spendingOfKeys([id, "none"], [10, 11, 12])).toEqual(sums);
+        expect(await verbs.keys.spendingOfKeys([], [])).toEqual([]);
       },
     },
     listKeys: {

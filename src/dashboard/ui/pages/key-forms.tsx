@@ -177,10 +177,7 @@ export function RotateKey(props: { of: KeyView; changed: () => Promise<void>; do
   return (
     <form class="card" ref={form.ref} onSubmit={form.onSubmit} noValidate aria-label={`Rotate ${of.name}`}>
       <h2>Rotate {of.name}</h2>
-      <p>
-        You get a new key with the same name and limits.
-        {of.budget_usd !== null && " While both work, each has what is left of the budget."}
-      </p>
+      <p>The key gets a new secret. Its name, limits, budget and statistics stay.</p>
       <div class="inline">
         <Choice name="overlap" label="The old key still works for" options={OVERLAPS} />
         <Submit form={form}>Rotate key</Submit>

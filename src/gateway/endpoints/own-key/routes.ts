@@ -37,7 +37,7 @@ const anyKeyed = endpointsBehind("any_key", (deps: OwnKeyDeps, request) => deps.
 /** What is known of the caller's key. */
 async function look({ keys, usage, writer, grants, clock }: OwnKeyDeps, caller: Caller) {
   const { accountId, keyId } = caller;
-  const row = await keys.findKey(keyId, accountId);
+  const row = await keys.findKey(keyId, { accountId });
   // The key was deleted after it was looked up.
   if (row === undefined) throw new ApiError("invalid_api_key", "The API key is not valid. It may have been revoked.");
   const spending = await writer.readBetweenWrites(async () => {
