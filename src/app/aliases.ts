@@ -29,7 +29,9 @@ const OWN_ROUTES: ReadonlySet<string> = new Set([
   "/api/v1/auth/key",
   "/api/v1/credits",
   "/api/v1/generation",
+  "/api/v1/keys",
 ]);
+const isOwnRoute = (path: string) => OWN_ROUTES.has(path) || path.startsWith("/api/v1/keys/");
 
 /** The header in which Google's clients send a key. */
 const GOOGLE_KEY = "x-goog-api-key";
@@ -57,7 +59,7 @@ export function aliasOf(path: string): Alias | undefined {
     const [, deployment = "", rest = ""] = azure;
     return { path: `/v1/${rest}`, model: decodeURIComponent(deployment), keyHeader: "api-key" };
   }
-  const prefixed = OWN_ROUTES.has(path) ? undefined : PREFIXED.exec(path)?.[1];
+  const prefixed = isOwnRoute(path) ? undefined : PREFIXED.exec(path)?.[1];
   if (prefixed === undefined) return undefined;
   return path.startsWith("/openai/") ? { path: prefixed, keyHeader: "api-key" } : { path: prefixed };
 }

@@ -8,6 +8,7 @@ import { CATALOG_ENDPOINTS } from "../catalog/routes.ts";
 import { DECISION_ENDPOINTS } from "../decisions/api/routes.ts";
 import { openApiDocument } from "../docs/document.ts";
 import { DOCS_ENDPOINTS } from "../docs/routes.ts";
+import { MANAGED_KEY_ENDPOINTS } from "../gateway/endpoints/managed-keys/routes.ts";
 import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { RUN_ENDPOINTS } from "../gateway/endpoints/runs/routes.ts";
 import { USAGE_REPORT_ENDPOINTS } from "../gateway/endpoints/usage-report/routes.ts";
@@ -24,6 +25,7 @@ import { PATHS } from "./paths.ts";
 export const ENDPOINTS: readonly ApiEndpoint[] = [
   ...descriptionsOf(USAGE_REPORT_ENDPOINTS),
   ...descriptionsOf([...GATEWAY_ENDPOINTS, ...OWN_KEY, ...RUN_ENDPOINTS, ...CATALOG_ENDPOINTS]),
+  ...descriptionsOf(MANAGED_KEY_ENDPOINTS),
   ...descriptionsOf(DECISION_ENDPOINTS),
   ...descriptionsOf([...WEB_ENDPOINTS, ...FIRECRAWL_ENDPOINTS]),
   ...descriptionsOf(MCP_ENDPOINTS),

@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<Group, string>> = {
   "For Firecrawl's clients": "Pages, sites and search in the shapes of Firecrawl's v2 API.",
   "For Ollama's clients": "Chats, embeddings and model lists in the shapes of Ollama's API.",
   "For Gemini's clients": "Chats, token counts, embeddings and model lists in the shapes of Gemini's API.",
+  Management: "What a team manages with a management key, `sk-m-…`: keys.",
   Accounts: "Signing in, sessions, passwords. Accounts and keys are made in the dashboard.",
   Status: "Health, statistics, metrics.",
 };

@@ -27,6 +27,7 @@ export type Group =
   | "For Firecrawl's clients"
   | "For Ollama's clients"
   | "For Gemini's clients"
+  | "Management"
   | "Accounts"
   | "Status";
 

@@ -99,6 +99,29 @@ test("models.list", async () => {
   });
 });
 
+test("apiKeys: a management key lists, creates, changes and deletes keys", async () => {
+  const apiKey = await clients.app.manager();
+  const serverURL = `${clients.app.url}/api/v1`;
+  const { apiKeys, credits } = new OpenRouter({ apiKey, serverURL });
+  expect((await apiKeys.getCurrentKeyMetadata()).data).toMatchObject({ isManagementKey: true });
+  const body = { name: "ci", limit: 5, limitReset: "monthly" as const };
+  const { data: made, key } = await apiKeys.create({ requestBody: body });
+  expect(made).toMatchObject({ ...body, limitRemaining: 5, usage: 0, disabled: false });
+  const { hash } = made;
+  const current = await new OpenRouter({ apiKey: key, serverURL }).apiKeys.getCurrentKeyMetadata();
+  expect(current.data).toMatchObject({ limit: 5, isManagementKey: false });
+  expect((await apiKeys.get({ hash })).data).toEqual(made);
+  const { data: changed } = await apiKeys.update({ hash, requestBody: { disabled: true, limit: null } });
+  expect(changed).toMatchObject({ name: "ci", disabled: true, limit: null, limitReset: null });
+  const hashes = async (includeDisabled: boolean) =>
+    (await apiKeys.list({ includeDisabled })).data.map((one) => one.hash);
+  expect(await hashes(true)).toContain(hash);
+  expect(await hashes(false)).not.toContain(hash);
+  expect(await apiKeys.delete({ hash })).toEqual({ deleted: true });
+  await expect(apiKeys.get({ hash })).rejects.toMatchObject({ statusCode: 404 });
+  expect((await credits.getCredits()).data).toMatchObject({ totalUsage: 0 });
+});
+
 test("apiKeys.getCurrentKeyMetadata", async () => {
   const key = new OpenRouter({ apiKey: clients.app.key, serverURL: `${clients.app.url}/api/v1` });
   const { data } = await key.apiKeys.getCurrentKeyMetadata();

@@ -248,6 +248,25 @@ function projectMakers(ask: Ask, exampleOf: (id: string) => Promise<Json>): Reco
   };
 }
 
+/** The requests to endpoints about one project or key. */
+function managementMakers(ask: Ask, exampleOf: (id: string) => Promise<Json>) {
+  const newKey = async () => String((await exampleOf("createKey"))["id"]);
+  return { ...projectMakers(ask, exampleOf), ...keyMakers(newKey) };
+}
+
+function keyMakers(newId: () => Promise<string>): Record<string, () => Promise<Call>> {
+  const keyAt = async (path: string) => `${path}/${await newId()}`;
+  return {
+    getKey: async () => ({ path: await keyAt("/v1/keys") }),
+    updateKey: async () => ({ path: await keyAt("/v1/keys") }),
+    deleteKey: async () => ({ path: await keyAt("/v1/keys") }),
+    rotateKey: async () => ({ path: `${await keyAt("/v1/keys")}/rotate` }),
+    getOpenRouterKeyByHash: async () => ({ path: await keyAt("/api/v1/keys") }),
+    updateOpenRouterKey: async () => ({ path: await keyAt("/api/v1/keys") }),
+    deleteOpenRouterKey: async () => ({ path: await keyAt("/api/v1/keys") }),
+  };
+}
+
 function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): DocumentedGateway["prepare"] {
   const made = async (id: string, body: unknown): Promise<Json> => (await ask(endpointOf(id), { body })).json;
   const response = async () =>
@@ -272,7 +291,7 @@ function preparer(app: TestApp, ask: Ask, here: DocumentedGateway["here"]): Docu
     return `${path}/items/${json["first_id"]}`;
   };
   const makers: Record<string, () => Promise<Call>> = {
-    ...projectMakers(ask, exampleOf),
+    ...managementMakers(ask, exampleOf),
     getResponse: async () => ({ path: await response() }),
     listResponseInputItems: async () => ({ path: `${await response()}/input_items` }),
     deleteResponse: async () => ({ path: await response() }),

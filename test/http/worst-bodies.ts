@@ -178,5 +178,5 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "PATCH /v1/upstream/*": "passes unread",
 };
 
-/** Endpoints of accounts take bodies of a few kilobytes. */
-export const SMALL_BODIES = /^(?:POST|PUT|PATCH) \/v1\/auth\//;
+/** Endpoints of accounts and of keys take bodies of a few kilobytes. */
+export const SMALL_BODIES = /^(?:POST|PUT|PATCH) (?:\/v1\/auth\/|(?:\/api)?\/v1\/keys(?:\/|$))/;

@@ -4,19 +4,33 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keyStore } from "../../src/store/access/keys.ts";
 import { startTestApp } from "./app.ts";
 
 export interface Program {
   readonly url: string;
   /** A key on the highest plan. */
   readonly key: string;
+  /** Makes a management key of the same account. */
+  manager(): Promise<string>;
   stop(): Promise<void>;
 }
 
 /** Starts the gateway with a configuration in its file form. Stop it in afterAll. */
 export async function startProgram(config: Record<string, unknown>): Promise<Program> {
   const binary = process.env["TEST_BINARY"];
-  return binary === undefined ? await startTestApp({ config }) : await startBinary(binary, config);
+  return binary === undefined ? await startHere(config) : await startBinary(binary, config);
+}
+
+async function startHere(config: Record<string, unknown>): Promise<Program> {
+  const app = await startTestApp({ config });
+  const manager = async () => {
+    const store = await app.openStore();
+    const made = await keyStore(store).createKey({ accountId: app.accountId, name: "manager", management: "account" });
+    await store.close();
+    return made.key;
+  };
+  return Object.assign(app, { manager });
 }
 
 const START_MS_MAX = 60_000;
@@ -56,6 +70,10 @@ async function startBinary(binary: string, config: Record<string, unknown>): Pro
   return {
     url,
     key: String(key),
+    async manager() {
+      const made = await command("key", "create", "--account", email, "--name", "manager", "--manage");
+      return String(made["key"]);
+    },
     async stop() {
       child.kill("SIGTERM");
       const code = await child.exited;

@@ -6,6 +6,7 @@ import { CHAT_PATHS } from "./chat-completions.ts";
 import { CONVERSATION_TEXTS } from "./conversations.ts";
 import { GEMINI_CHAT_TEXTS, GEMINI_PATHS } from "./gemini.ts";
 import { KEPT_TEXTS } from "./kept.ts";
+import { MANAGED_KEY_TEXTS } from "./managed-keys.ts";
 import { MESSAGE_PATHS, MESSAGE_TEXTS } from "./messages.ts";
 import { MODEL_ENDPOINT_PATHS } from "./model-endpoints.ts";
 import { OLLAMA_PATHS } from "./ollama.ts";
@@ -36,6 +37,7 @@ export const GATEWAY_TEXTS = {
   ...CONVERSATION_TEXTS,
   ...KEPT_TEXTS,
   ...OWN_KEY_TEXTS,
+  ...MANAGED_KEY_TEXTS,
   ...PASSTHROUGH_TEXTS,
   ...RUN_TEXTS,
   ...USAGE_REPORT_TEXTS,

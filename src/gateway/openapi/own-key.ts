@@ -4,33 +4,33 @@ import { Type } from "@sinclair/typebox";
 import { orNull } from "../../http/endpoint.ts";
 import type { NamelessText } from "../../http/served-endpoint.ts";
 
-const KEY = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    tier: Type.String({ description: "The account's plan." }),
-    rpm: Type.Integer({ description: "Requests per minute: the key's own limit, otherwise the plan's limit." }),
-    tpm: orNull(Type.Integer({ description: "Tokens per minute: the lowest limit that applies; null: no limit." })),
-    parallel: orNull(Type.Integer({ description: "Requests at once: the lowest limit that applies; null: no limit." })),
-    budget: orNull(Type.Number({ description: "The budget in US dollars; null if there is none." })),
-    spent: Type.Number({
+/** The members of a key that its holder sees. */
+export const KEY_MEMBERS = {
+  id: Type.String(),
+  name: Type.String(),
+  tier: Type.String({ description: "The account's plan." }),
+  rpm: Type.Integer({ description: "Requests per minute: the key's own limit, otherwise the plan's limit." }),
+  tpm: orNull(Type.Integer({ description: "Tokens per minute: the lowest limit that applies; null: no limit." })),
+  parallel: orNull(Type.Integer({ description: "Requests at once: the lowest limit that applies; null: no limit." })),
+  budget: orNull(Type.Number({ description: "The budget in US dollars; null if there is none." })),
+  spent: Type.Number({
+    description:
+      "The amount in US dollars that was spent since the budget was last reset; without a budget, all that the key has spent.",
+  }),
+  resets_at: orNull(
+    Type.String({ description: "The time at which the budget is next reset; null if it is never reset." }),
+  ),
+  expires_at: orNull(Type.String({ description: "Null: never." })),
+  debug_until: orNull(
+    Type.String({
       description:
-        "The amount in US dollars that was spent since the budget was last reset; without a budget, all that the key has spent.",
+        "The time until which the operator records requests of this key for debugging; null if nothing is recorded.",
     }),
-    resets_at: orNull(
-      Type.String({ description: "The time at which the budget is next reset; null if it is never reset." }),
-    ),
-    expires_at: orNull(Type.String({ description: "Null: never." })),
-    debug_until: orNull(
-      Type.String({
-        description:
-          "The time until which the operator records requests of this key for debugging; null if nothing is recorded.",
-      }),
-    ),
-    models: Type.Array(Type.String(), { description: "Patterns of the models that the key may use." }),
-  },
-  { $id: "OwnKey" },
-);
+  ),
+  models: Type.Array(Type.String(), { description: "Patterns of the models that the key may use." }),
+};
+
+const KEY = Type.Object(KEY_MEMBERS, { $id: "OwnKey" });
 
 const OPENROUTER_KEY = Type.Object(
   {

@@ -29,6 +29,10 @@ export interface KeySearch {
   readonly descending?: boolean;
   readonly skip?: number;
   readonly limit?: number;
+  /** Whether revoked keys are left out. */
+  readonly isKept?: boolean;
+  /** Whether disabled keys are left out. */
+  readonly isEnabled?: boolean;
   /** Whether management keys for all accounts are left out. */
   readonly withoutAll?: boolean;
 }
@@ -131,6 +135,8 @@ function searching({ db, clock }: Store) {
         notHouse,
         state === undefined ? undefined : stateIs(state),
         projectId === undefined ? undefined : eq(apiKeys.projectId, projectId),
+        search.isKept === true ? isNull(apiKeys.revokedAtMs) : undefined,
+        search.isEnabled === true ? eq(apiKeys.disabled, false) : undefined,
         search.withoutAll === true ? or(isNull(apiKeys.management), ne(apiKeys.management, "all")) : undefined,
       );
       const direction = descending ? desc : asc;

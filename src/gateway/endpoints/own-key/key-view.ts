@@ -48,21 +48,28 @@ export function keySpending(
   days: readonly { readonly day: number; readonly costMicros: number }[],
   { nowMs, pendingMicros }: { nowMs: number; pendingMicros: number },
 ): KeySpending {
-  const today = Math.floor(nowMs / DAY_MS);
-  const now = new Date(nowMs);
+  const [day, week, month] = dayStarts(nowMs);
   const since = (first: number) =>
     days.reduce((sum, { day, costMicros }) => sum + (day >= first ? costMicros : 0), pendingMicros);
   return {
     allMicros: since(0),
-    dayMicros: since(today),
-    weekMicros: since(today - ((today - FIRST_MONDAY) % 7)),
-    monthMicros: since(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) / DAY_MS),
+    dayMicros: since(day),
+    weekMicros: since(week),
+    monthMicros: since(month),
   };
+}
+
+/** The days since the epoch on which the day, the week and the month began, in UTC. */
+export function dayStarts(nowMs: number): readonly [day: number, week: number, month: number] {
+  const today = Math.floor(nowMs / DAY_MS);
+  const now = new Date(nowMs);
+  const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) / DAY_MS;
+  return [today, today - ((today - FIRST_MONDAY) % 7), month];
 }
 
 /** Describes a caller's own key. `planRpm`: the plan's rate limit. */
 export function ownKeyView(
-  caller: Pick<Caller, "rpm" | "account" | "budgets" | "limits">,
+  caller: Pick<Caller, "rpm" | "budgets" | "limits"> & { readonly account: Pick<Caller["account"], "tier"> },
   row: KeyInfo,
   { clock, planRpm, spending }: { clock: Clock; planRpm: number; spending: KeySpending },
 ): OwnKeyView {
@@ -100,7 +107,7 @@ function debuggedUntilMs({ debugUntilMs: untilMs }: KeyInfo, nowMs: number): num
 }
 
 /** The lengths of OpenRouter's periods; other periods have no name there. */
-const RESETS: Readonly<Record<number, string>> = {
+export const RESETS: Readonly<Record<number, string>> = {
   [DAY_MS]: "daily",
   [7 * DAY_MS]: "weekly",
   [30 * DAY_MS]: "monthly",
@@ -118,15 +125,7 @@ export function openRouterKey(
   return {
     data: {
       label: name,
-      usage: spending.allMicros / MICROS_PER_USD,
-      usage_daily: spending.dayMicros / MICROS_PER_USD,
-      usage_weekly: spending.weekMicros / MICROS_PER_USD,
-      usage_monthly: spending.monthMicros / MICROS_PER_USD,
-      ...{ byok_usage: 0, byok_usage_daily: 0, byok_usage_weekly: 0, byok_usage_monthly: 0 },
-      limit: budget,
-      limit_remaining: budget === null ? null : Math.max(0, budget - spent),
-      limit_reset: budget === null || periodMs === null ? null : (RESETS[periodMs] ?? null),
-      include_byok_in_limit: false,
+      ...openRouterUsage({ budget, spent }, spending, periodMs),
       is_free_tier: tier === "free",
       ...{ is_management_key: isManagement, is_provisioning_key: isManagement },
       ...{ creator_user_id: null, organization_id: null, workspace_id: null },
@@ -135,6 +134,25 @@ export function openRouterKey(
       expires_at,
       rate_limit: { requests: rpm, interval: "1m", note: "Requests per minute of this key." },
     },
+  };
+}
+
+/** What a key has spent, and its budget, in OpenRouter's format. */
+export function openRouterUsage(
+  { budget, spent }: Pick<OwnKeyView, "budget" | "spent">,
+  spending: KeySpending,
+  periodMs: number | null,
+) {
+  return {
+    usage: spending.allMicros / MICROS_PER_USD,
+    usage_daily: spending.dayMicros / MICROS_PER_USD,
+    usage_weekly: spending.weekMicros / MICROS_PER_USD,
+    usage_monthly: spending.monthMicros / MICROS_PER_USD,
+    ...{ byok_usage: 0, byok_usage_daily: 0, byok_usage_weekly: 0, byok_usage_monthly: 0 },
+    limit: budget,
+    limit_remaining: budget === null ? null : Math.max(0, budget - spent),
+    limit_reset: budget === null || periodMs === null ? null : (RESETS[periodMs] ?? null),
+    include_byok_in_limit: false,
   };
 }
 
