@@ -15,17 +15,10 @@ import { told, wrongAnswers } from "./nodes/client.ts";
 import { type Cluster, type Sabotage, startCluster } from "./nodes/cluster.ts";
 import { Journal } from "./nodes/journal.ts";
 import { readBooks } from "./nodes/ledger-check.ts";
+import { sharedLimits } from "./nodes/limits.ts";
 import { startLoad } from "./nodes/load.ts";
-import {
-  calm,
-  cutRedis,
-  killNode,
-  leaveNode,
-  restartPostgres,
-  restartRedis,
-  silencePostgres,
-  type Trial,
-} from "./nodes/phases.ts";
+import { calm, cutRedis, killNode, leaveNode, restartPostgres, restartRedis, silencePostgres } from "./nodes/phases.ts";
+import type { Trial } from "./nodes/trial.ts";
 import { startTrialUpstream } from "./nodes/upstream.ts";
 
 const { values } = parseArgs({
@@ -114,17 +107,22 @@ async function run({ nodes, ...engines }: Cluster): Promise<void> {
   await a.start();
   const account = ["--email", email, "--username", "trial", "--tier", "premium", "--verified"];
   const { password } = await a.command("account", "create", ...account);
-  const newKey: Trial["newKey"] = async (name, rpm) => {
-    const made = await a.command("key", "create", "--account", email, "--name", name, "--rpm", String(rpm));
+  const create = (what: string, name: string, ...flags: string[]) =>
+    a.command(what, "create", "--account", email, "--name", name, ...flags);
+  const newKey: Trial["newKey"] = async (name, rpm, ...flags) => {
+    const made = await create("key", name, "--rpm", String(rpm), ...flags);
     return { name, id: String(made["id"]), text: String(made["key"]) };
   };
+  const newProject: Trial["newProject"] = async (name, ...flags) =>
+    String((await create("project", name, ...flags))["id"]);
   await Promise.all([b.start(), c.start()]);
   const key = await newKey("load", 1_000_000_000);
   const journal = new Journal();
-  const trial: Trial = { cluster: { nodes, ...engines }, journal, upstream, key, newKey, phaseMs, check };
+  const trial: Trial = { cluster: { nodes, ...engines }, journal, upstream, key, newKey, newProject, phaseMs, check };
   const load = startLoad({ nodes, journal, key, site, sitePages, person: { email, password: String(password) } });
   const killed = Bun.sleep(phaseMs).then(() => undefined);
   await calm(trial);
+  await sharedLimits(trial);
   await killed;
   await killNode(trial, c);
   await cutRedis(trial, b);
@@ -150,7 +148,7 @@ async function run({ nodes, ...engines }: Cluster): Promise<void> {
     wrongAnswers(journal),
     `${journal.entries.length} requests`,
   );
-  const limited = (name: string) => /^(?:calm|cut|emptied)/.test(name);
+  const limited = (name: string) => /^(?:calm|cut|emptied|limits)/.test(name);
   check("a fault explains every failure", journal.unexplained(limited).map(told), journal.summary());
   const memory = nodes.map((node) => node.rssMegabytes().toFixed(0)).join(", ");
   const codes = await Promise.all(nodes.map((node) => node.leave()));

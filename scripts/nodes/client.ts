@@ -17,9 +17,14 @@ const ANSWER_MS_MAX = 30_000;
 export async function ask(
   journal: Journal,
   node: TrialNode,
-  request: { readonly kind: Entry["kind"]; readonly key: Key; readonly requestId?: string },
+  request: {
+    readonly kind: Entry["kind"];
+    readonly key: Key;
+    readonly requestId?: string;
+    readonly maxTokens?: number | undefined;
+  },
 ): Promise<Entry> {
-  const { kind, key } = request;
+  const { kind, key, maxTokens } = request;
   const question = newQuestion();
   const requestId = request.requestId ?? question;
   const entry: Entry = {
@@ -36,7 +41,7 @@ export async function ask(
         "content-type": "application/json",
         "x-request-id": requestId,
       },
-      body: JSON.stringify(bodyOf(kind, question)),
+      body: JSON.stringify(bodyOf(kind, question, maxTokens)),
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
     entry.status = response.status;
@@ -58,13 +63,13 @@ export function wrongAnswers(journal: Journal): string[] {
 export const told = ({ kind, node, key, status, code, why }: Entry): string =>
   `${kind} on ${node} with ${key}: ${status} ${code} ${why}`;
 
-function bodyOf(kind: Entry["kind"], question: string): unknown {
+function bodyOf(kind: Entry["kind"], question: string, maxTokens: number | undefined): unknown {
   if (kind === "decision") {
     return { model: "judge", state: question, questions: { q: { type: "noul", instructions: "Is it so?" } } };
   }
   const messages = [{ role: "user", content: question }];
   const stream = kind === "stream" ? { stream: true, stream_options: { include_usage: true } } : {};
-  return { model: "chat", messages, ...stream };
+  return { model: "chat", messages, max_tokens: maxTokens, ...stream };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of the gateway, read where their form is known.

@@ -2,21 +2,10 @@
 
 import { ask, type Key } from "./client.ts";
 import type { Cluster, TrialNode } from "./cluster.ts";
-import type { Entry, Journal } from "./journal.ts";
-import type { TrialUpstream } from "./upstream.ts";
-
-export interface Trial {
-  readonly cluster: Cluster;
-  readonly journal: Journal;
-  readonly upstream: TrialUpstream;
-  /** A key whose limit is never reached. */
-  readonly key: Key;
-  newKey(name: string, rpm: number): Promise<Key>;
-  /** How long the load continues under each fault. */
-  readonly phaseMs: number;
-  /** Counts a check, which passes if there is no problem. */
-  check(name: string, problems: readonly string[], figures?: string): void;
-}
+import type { Entry } from "./journal.ts";
+import { heldBy } from "./limits.ts";
+import { statusOf, TRIES, watched } from "./steady.ts";
+import type { Trial } from "./trial.ts";
 
 const WINDOW_MS = 60_000;
 const HAMMERS_PER_NODE = 3;
@@ -30,9 +19,6 @@ const SAME_ID_AT_ONCE = 25;
 const STREAMS = 20;
 const SLOW_PACE_MS = 150;
 const RECOVERY_MS = 2000;
-/** A node waits for Redis for half a second; one that stood still for a part of that may have waited in vain. */
-const STANDSTILL_MS = 250;
-const TRIES = 3;
 
 /** Without a fault: limits are exact, and each request counts although all have the same id. */
 export async function calm(trial: Trial): Promise<void> {
@@ -53,24 +39,8 @@ export async function calm(trial: Trial): Promise<void> {
 /** Asks with a key of a limit for a phase; whether all nodes ran on meanwhile. */
 async function limited(trial: Trial, name: string) {
   const key = await trial.newKey(name, RPM);
-  let isOver = false;
-  const slowest = Promise.all(trial.cluster.nodes.map((node) => slowestAnswer(node, () => isOver)));
-  const entries = await hammer(trial, key, trial.phaseMs);
-  isOver = true;
-  const isSteady = Math.max(...(await slowest)) < STANDSTILL_MS;
+  const { result: entries, isSteady } = await watched(trial.cluster, () => hammer(trial, key, trial.phaseMs));
   return { entries, admitted: busiestMinute(entries), asked: entries.length, isSteady };
-}
-
-/** The longest time that a node took to say that it lives. */
-async function slowestAnswer({ url }: TrialNode, isOver: () => boolean): Promise<number> {
-  let slowestMs = 0;
-  while (!isOver()) {
-    const began = performance.now();
-    await statusOf(`${url}/livez`);
-    slowestMs = Math.max(slowestMs, performance.now() - began);
-    await Bun.sleep(HAMMER_PAUSE_MS);
-  }
-  return slowestMs;
 }
 
 /** What nodes may admit together when each counts its own share beside what Redis has counted. */
@@ -106,12 +76,15 @@ export async function killNode(trial: Trial, node: TrialNode): Promise<void> {
     `${node.name} is killed`,
     (entry) => entry.node === node.name && entry.outcome === "none",
   );
+  const givenBack = await heldBy(trial, node, other);
   const saidMs = performance.now();
   const unwritten = await gauge(node, "sallyport_usage_queue");
   node.kills.push({ atMs: performance.now(), saidMs, unwritten });
   await node.kill();
+  const free = givenBack();
   const noticed = await untilMs(COUNTED_MS_MAX, async () => (await activeNodes(other)) === cluster.nodes.length - 1);
   check("a killed node is not counted any more within 30 s", missed(noticed), `${noticed?.toFixed(0)} ms`);
+  await free;
   await node.start();
   const back = await untilMs(COUNTED_MS_MAX, async () => (await activeNodes(other)) === cluster.nodes.length);
   ended();
@@ -285,13 +258,6 @@ async function untilMs(mostMs: number, holds: () => Promise<boolean>): Promise<n
 }
 
 const missed = (tookMs: number | undefined): string[] => (tookMs === undefined ? ["it did not"] : []);
-
-/** 0 means that nothing answers. */
-const statusOf = (url: string): Promise<number> =>
-  fetch(url, { signal: AbortSignal.timeout(12_000) }).then(
-    ({ status }) => status,
-    () => 0,
-  );
 
 async function activeNodes({ url }: TrialNode): Promise<number> {
   const answer = await fetch(`${url}/v1/status/runtime`);

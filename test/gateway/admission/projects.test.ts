@@ -135,6 +135,34 @@ test("requests at once: exactly as many requests of all its keys as it may have"
   expect(said).toEqual(new Set(["This key may", "This project"]));
 });
 
+test("tokens a minute: as many requests of all its keys as fit, and what they used counts for key and project", async () => {
+  const { keys } = await project({ tpm: 3.5 * CENT }, [{ tpm: 2.5 * CENT }, {}]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  up.answer(async () => {
+    await promise;
+    return answered(99);
+  });
+  const refused: Response[] = [];
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      const response = await ask(keys[n % 2]!);
+      if (response.status === 429) refused.push(response);
+      if (refused.length === 17) resolve();
+      return response.status;
+    }),
+  );
+  expect(statuses.filter((status) => status === 200)).toHaveLength(3);
+  for (const one of refused) {
+    const { message, details } = await refusal(one);
+    expect(details).toEqual({ limit: "tpm" });
+    expect(message).toMatch(/^This (?:key may use 25000|project may use 35000) tokens a minute/);
+  }
+  const left = (await ask(keys[1]!)).headers;
+  expect(left.get("x-ratelimit-limit-tokens")).toBe(String(3.5 * CENT));
+  // The three used a hundred each; this one is estimated at its output limit and its prompt.
+  expect(Number(left.get("x-ratelimit-remaining-tokens"))).toBeWithin(2.5 * CENT - 320, 2.5 * CENT - 300);
+});
+
 describe("budgets", () => {
   const spentBy = (id: string) =>
     stored(async (store) => (await projectStore(store).findProject(id))?.spentMicros ?? 0);
@@ -209,7 +237,9 @@ describe("budgets", () => {
       expect((await ask(key)).status).toBe(200);
       await written(id, 3 * CENT);
       await accountStore(store).deleteAccount(bobs);
-      while ((await ask(key)).status !== 401);
+      // A key that is still cached could spend.
+      const authorization = `Bearer ${key}`;
+      while ((await app.call("/v1/models", { headers: { authorization } })).status !== 401);
     });
     expect(await spentBy(id)).toBe(3 * CENT);
   });
