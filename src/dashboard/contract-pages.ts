@@ -21,6 +21,8 @@ export const PAGES = {
   web: { paths: ["/web"], as: "member", nav: ["Web tools", "globe"] },
   jobs: { paths: ["/jobs"], as: "member", nav: ["Jobs", "list"] },
   job: { paths: ["/jobs/*"], as: "member" },
+  runs: { paths: ["/runs"], as: "member", nav: ["Agent runs", "pulse"] },
+  run: { paths: ["/runs/*"], as: "member" },
   threads: { paths: ["/threads"], as: "member", nav: ["Threads", "thread"] },
   thread: { paths: ["/threads/*/*"], as: "member" },
   account: { paths: ["/account"], as: "member", nav: ["Account", "person"] },
