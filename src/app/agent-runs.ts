@@ -13,6 +13,7 @@ export function addAgentRuns(base: Foundation): RunsDeps {
   const { add, verbs, clock, log, writer, links, alerts, callers, bodyLimits } = base;
   const { authenticateManager } = callers;
   add("agent runs", { routes: endpointRoutes(RUN_ENDPOINTS, { authenticateManager, runs: verbs.runs, bodyLimits }) });
+  const pageOf = (id: string) => `${links().dashboard}/runs/${id}`;
   return {
     store: verbs.runs,
     clock,
@@ -22,11 +23,11 @@ export function addAgentRuns(base: Foundation): RunsDeps {
       whenWritten: (listener) => writer.whenWritten(listener),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),
     }),
-    pageOf: (id) => `${links().dashboard}/runs/${id}`,
+    pageOf,
     stopped({ id, accountId, limit, most, spent }) {
       log.info("an agent run was stopped", { run: id, account: accountId, limit });
       const amount = (value: number) => (limit === "usd" ? value / MICROS_PER_USD : value);
-      const details = { limit, reached: amount(spent), page: `${links().dashboard}/runs/${id}` };
+      const details = { run: id, limit, spent: amount(spent), page: pageOf(id) };
       // One alert for each time that it is let go on.
       alerts.raise({ type: "run_limit", subject: id, accountId, details, event: `${limit}:${most}`, untilMs: null });
     },

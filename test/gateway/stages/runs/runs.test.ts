@@ -10,7 +10,17 @@ import { startUpstream } from "../../../support/upstream.ts";
 type Json = Record<string, unknown>;
 
 const upstream = startUpstream();
+const alerts: Json[] = [];
+const webhook = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: async (request) => {
+    alerts.push((await request.json()) as Json);
+    return new Response();
+  },
+});
 const config = (runs: Json) => ({
+  alerts: { webhook: webhook.url.href, webhook_secret: "a secret of alerts" },
   tiers: { free: { rpm: 1_000_000, runs } },
   usage: { flush: "1ms" },
   providers: { up: { kind: "openai", base_url: upstream.baseUrl, api_key: "k", discover: false } },
@@ -25,6 +35,7 @@ const app = await startTestApp({ tier: "free", config: config({}) });
 afterAll(async () => {
   await app.stop();
   upstream.stop();
+  webhook.stop(true);
 });
 
 let asked = 0;
@@ -105,6 +116,16 @@ test("of requests that arrive together, exactly as many as the limit pass, and a
   await allow({ requests: 5 });
   expect(await together()).toBe(5);
   expect(asked).toBe(12);
+  // One alert each time that it is stopped, however many requests are refused.
+  const { id } = (await runs())[0]!;
+  const own = () => alerts.filter(({ subject }) => subject === id);
+  while (own().length < 2) await new Promise((resolve) => setImmediate(resolve));
+  const alert = {
+    type: "run_limit",
+    subject: id,
+    details: { run: id, limit: "requests", page: `${app.url}/dashboard/runs/${id}` },
+  };
+  expect(own()).toMatchObject([alert, alert]);
 });
 
 test("a run stops at its limit of cost, exceeds it by no request in parallel, and goes on when more is allowed", async () => {
