@@ -50,6 +50,8 @@ export interface ModelRoute extends ChosenRoute {
   readonly weight: number;
   /** The protocol, for clouds; absent: the model's name decides. */
   readonly protocol?: ProviderKind | undefined;
+  /** Its own prices; absent: the model's. */
+  readonly prices?: Prices | undefined;
 }
 
 /** An entry of the config's `models`. */
@@ -69,6 +71,7 @@ export interface ConfiguredModel extends ModelFacts {
     readonly priority?: number | undefined;
     readonly weight?: number | undefined;
     readonly protocol?: ProviderKind | undefined;
+    readonly prices?: Prices | undefined;
   }[];
 }
 
@@ -241,6 +244,7 @@ function configuredRoutes(
       priority: route.priority ?? 1,
       weight: route.weight ?? 1,
       ...(route.protocol === undefined ? {} : { protocol: route.protocol }),
+      ...(route.prices === undefined ? {} : { prices: route.prices }),
     }))
     .sort((a, b) => a.priority - b.priority);
 }
@@ -292,14 +296,25 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     known,
     largestContext: entry.contextLength ?? largestContext(routes, contextLength, sources),
     inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
-    prices: withBilling(pick("prices"), published?.billing),
+    prices: withBilling(entry.prices ?? first.prices ?? pick("prices"), published?.billing),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
     routes: chosenBy(
       entry.routing,
-      routes,
-      ({ model, provider: key }) => entry.prices ?? sources.input.metadata(model, key)?.prices,
+      routes.map((route) => withOwnBilling(route, sources.input)),
+      ({ model, provider: key, prices }) => prices ?? entry.prices ?? sources.input.metadata(model, key)?.prices,
     ),
   };
+}
+
+/** The route; if it has prices of its own, with what its vendor bills beside tokens. */
+function withOwnBilling(route: ModelRoute, { metadata }: Pick<CatalogInput, "metadata">): ModelRoute {
+  if (route.prices === undefined) return route;
+  return { ...route, prices: withBilling(route.prices, metadata(route.model, route.provider)?.billing) };
+}
+
+/** The model with the prices of one of its routes. */
+export function modelOnRoute(model: CatalogModel, { prices }: Pick<ModelRoute, "prices">): CatalogModel {
+  return prices === undefined ? model : { ...model, prices };
 }
 
 /** `first`: the context of the first route. */

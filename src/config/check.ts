@@ -165,6 +165,12 @@ function checkPrices(config: ReadConfig, report: Report): void {
     if (model.prices !== undefined && model.prices.output === undefined && needed(model)) {
       report(`models[${at}].prices.output`, "is required, except for models of kind embedding or rerank");
     }
+    model.routes.forEach(({ prices }, index) => {
+      if (prices !== undefined && prices.output === undefined && needed(model)) {
+        const path = `models[${at}].routes[${index}].prices.output`;
+        report(path, "is required, except for models of kind embedding or rerank");
+      }
+    });
   });
 }
 

@@ -184,6 +184,7 @@ const routeKeys = {
   model: text("The model's id at the provider. Empty: the model's own id."),
   priority: integer("Routes with a lower number are tried first.", 1, { minimum: 0, maximum: 1000 }),
   weight: number("Share of the load among routes of equal priority.", 1, { minimum: 0, maximum: 1_000_000 }),
+  prices: optional(Prices),
   protocol: optional(
     choice(
       "For clouds: the model's protocol, where its name says nothing (deployments, ARNs).",

@@ -4,6 +4,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import { type BodyText, isSameText } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
 import { platformSignal, type StopSignal } from "../../base/stop-signal.ts";
+import { modelOnRoute } from "../../catalog/models.ts";
 import type { UpstreamRequest } from "../../upstream/dialect.ts";
 import type { RouteAttempt } from "../calls/route-call.ts";
 import { NO_RUNS } from "./answer.ts";
@@ -132,7 +133,7 @@ export async function onRoute<T>(
   { signal, call }: { signal: StopSignal; call(sent: SentTurn): Promise<T> },
 ): Promise<T> {
   // The turn as it was before each run, and after the last.
-  const steps: ChatTurn[] = [turn];
+  const steps: ChatTurn[] = [pricedOn(turn, attempt)];
   if (runs.length > 0) await adapt(steps, runs, { from: 0, target: attempt, signal });
   const first = sentOf(deps, steps, attempt);
   let sent = first instanceof Promise ? await first : first;
@@ -148,6 +149,11 @@ export async function onRoute<T>(
       if (isSameText(sent.built.body, built.body)) throw error;
     }
   }
+}
+
+/** The turn with the prices of its route. */
+function pricedOn(turn: ChatTurn, { route }: Pick<RouteAttempt, "route">): ChatTurn {
+  return route.prices === undefined ? turn : { ...turn, model: modelOnRoute(turn.model, route) };
 }
 
 function sentOf(

@@ -25,15 +25,30 @@ const AUDIO_CHARACTERS = 50;
 /** The maximum cost in micro-dollars; 0 if the model's prices are unknown. `betas`: the client's, which may enlarge the context. */
 export function worstCaseMicros(
   chat: ChatRequest,
-  { prices, largestContext, maxOutputTokens }: Pick<CatalogModel, "prices" | "largestContext" | "maxOutputTokens">,
+  model: Pick<CatalogModel, "prices" | "routes" | "largestContext" | "maxOutputTokens">,
   { betas = "", ...defaults }: Defaults & { readonly betas?: string | undefined },
 ): number {
-  if (prices === undefined) return 0;
+  const { largestContext, maxOutputTokens } = model;
+  if (pricesOf(model).length === 0) return 0;
   const most = asksForLargerContext(betas) ? undefined : largestContext;
   const inputTokens = Math.min(worstInputTokens(chat), most ?? Number.POSITIVE_INFINITY);
   const outputTokens = (chat.maxTokens ?? defaults.maxTokens ?? maxOutputTokens) * Math.max(1, chat.n ?? 1);
   const service = serviceName(chat.serviceTier) ?? serviceName(chat.extra["speed"]);
-  return worstCostMicros(prices, { inputTokens, outputTokens }, { forHour: asksForLongCache(chat), service });
+  const options = { forHour: asksForLongCache(chat), service };
+  return highestCost(model, (prices) => worstCostMicros(prices, { inputTokens, outputTokens }, options));
+}
+
+/** The highest cost by the prices of a model and of its routes; 0 if none are known. */
+export function highestCost(
+  model: Pick<CatalogModel, "prices" | "routes">,
+  costOf: (prices: Prices) => number,
+): number {
+  return Math.max(0, ...pricesOf(model).map(costOf));
+}
+
+function pricesOf({ prices, routes }: Pick<CatalogModel, "prices" | "routes">): Prices[] {
+  const own = routes.flatMap((route) => route.prices ?? []);
+  return prices === undefined ? own : [prices, ...own];
 }
 
 /**

@@ -1,7 +1,7 @@
 // The cost that is reserved before a call foresees the dearest way in which the prompt may be cached.
 
 import { expect, test } from "bun:test";
-import { worstCaseMicros } from "../../../src/gateway/usage/worst-case.ts";
+import { highestCost, worstCaseMicros } from "../../../src/gateway/usage/worst-case.ts";
 import { chatCompletionsFormat as chatCompletions } from "../../../src/wire/chat-completions/format.ts";
 import type { WireFormat } from "../../../src/wire/format.ts";
 import { messagesFormat as messages } from "../../../src/wire/messages/format.ts";
@@ -67,7 +67,7 @@ test.each<Row>([
 ])("the reserved cost foresees how the prompt may be cached: %s", (_name, format, body, factor) => {
   const chat = format.decode(body as never, {} as never);
   const cost = (prices: typeof PRICES) =>
-    worstCaseMicros(chat, { prices, largestContext: undefined, maxOutputTokens: 1 }, {});
+    worstCaseMicros(chat, { prices, largestContext: undefined, routes: [], maxOutputTokens: 1 }, {});
   const tokens = cost({ input: 1, cacheWrite: 1, cacheWrite1h: 1, output: 0 });
   expect(tokens).toBeGreaterThan(2000);
   expect(cost(PRICES) / tokens).toBeCloseTo(factor, 2);
@@ -80,6 +80,18 @@ test.each([
 ])("the model's context bounds the input, unless a larger one is requested: %p", (betas, isBound) => {
   const chat = messages.decode(of([text()]) as never, {} as never);
   const cost = (largestContext: number | undefined) =>
-    worstCaseMicros(chat, { prices: PRICES, largestContext, maxOutputTokens: 1 }, { betas });
+    worstCaseMicros(chat, { prices: PRICES, largestContext, routes: [], maxOutputTokens: 1 }, { betas });
   expect(cost(100) < cost(undefined)).toBe(isBound);
+});
+
+test.each([
+  ["without prices", undefined, [], 0],
+  ["the model's", 2, [], 2],
+  ["a dearer route's", 2, [1, 7, undefined], 7],
+  ["a route's alone", undefined, [3], 3],
+] as const)("the dearest route is reserved: %s", (_name, own, ofRoutes, want) => {
+  const prices = (input: number | undefined) => (input === undefined ? undefined : { input });
+  const route = { provider: "p", model: "m", priority: 1, weight: 1 };
+  const routes = ofRoutes.map((input) => ({ ...route, prices: prices(input) }));
+  expect(highestCost({ prices: prices(own), routes }, ({ input }) => input)).toBe(want);
 });

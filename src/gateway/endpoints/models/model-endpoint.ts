@@ -4,7 +4,7 @@
 import { ApiError } from "../../../base/errors.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
 import type { JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
-import type { CatalogModel, ModelRoute } from "../../../catalog/models.ts";
+import { type CatalogModel, type ModelRoute, modelOnRoute } from "../../../catalog/models.ts";
 import type { Measured } from "../../../catalog/prices.ts";
 import { requireModel } from "../../../catalog/resolve.ts";
 import { readJsonBody } from "../../../http/body.ts";
@@ -20,7 +20,7 @@ import type { LookedUp, TextCache } from "../../stages/cache/deps.ts";
 import type { GuardedCall } from "../../stages/guardrails/call.ts";
 import type { Guards } from "../../stages/guardrails/deps.ts";
 import { guardedCall } from "../../stages/guardrails/guards.ts";
-import { worstCostMicros } from "../../usage/worst-case.ts";
+import { highestCost, worstCostMicros } from "../../usage/worst-case.ts";
 import { askRoute, hasEndpoint } from "./endpoint-call.ts";
 import { type Asked, type EndpointDeps, fieldsAsBody } from "./endpoint-request.ts";
 
@@ -78,7 +78,7 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
       const bytes = upload?.declaredBytes ?? deps.uploadBytesMax();
       const worst = endpoint.worst?.(body, bytes) ?? measured;
       await exchange.tokens?.reserve(tokensBetween(measured, worst));
-      const micros = model.prices === undefined ? 0 : worstCostMicros(model.prices, worst);
+      const micros = highestCost(model, (prices) => worstCostMicros(prices, worst));
       if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
     const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
@@ -91,6 +91,11 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
 function tokensBetween(measured: Measured, worst: Measured) {
   const least = Math.max(1, Math.ceil(measured.inputTokens + measured.outputTokens));
   return { least, most: Math.max(least, Math.ceil(worst.inputTokens + worst.outputTokens)) };
+}
+
+/** The request with the prices of its route. */
+function pricedOn<One extends { readonly model: CatalogModel }>(asked: One, route: ModelRoute): One {
+  return route.prices === undefined ? asked : { ...asked, model: modelOnRoute(asked.model, route) };
 }
 
 /** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */
@@ -172,7 +177,7 @@ function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked)
     tryRoutes(routes, deps, {
       signal: deadline.signal,
       remainingMs: deadline.remainingMs,
-      attempt: (attempt) => askRoute(deps, attempt, asked, deadline),
+      attempt: (attempt) => askRoute(deps, attempt, pricedOn(asked, attempt.route), deadline),
       account: asked.caller.accountId,
       trace: {
         ...callTraceOf(request, exchange),
