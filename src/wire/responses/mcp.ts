@@ -54,9 +54,10 @@ function isServer(tool: Tool): tool is ServerTool {
 function listedTool({ name, description, inputSchema, isReadOnly }: ListedMcpTool): McpBlock {
   return {
     name,
-    description: description ?? null,
     input_schema: inputSchema,
-    annotations: isReadOnly ? { readOnlyHint: true } : null,
+    // Some clients take these members with a value alone.
+    ...(description === undefined ? {} : { description }),
+    ...(isReadOnly ? { annotations: { readOnlyHint: true } } : {}),
   };
 }
 
