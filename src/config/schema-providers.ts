@@ -91,7 +91,9 @@ const CredentialSection = section(
     access_key_id: text("aws: access key."),
     secret_access_key: text("aws: its secret.", "", { secret: true }),
     session_token: text("aws: of temporary keys.", "", { secret: true }),
-    profile: text("aws: a profile of the shared files of credentials. Empty: AWS_PROFILE, else default."),
+    profile: text(
+      "aws: a profile with access keys in the shared files (those of roles, sign-ins and programs are not used). Empty: AWS_PROFILE, else default.",
+    ),
     service: text("aws: the service for which calls are signed. Empty: the preset's."),
     file: text("google: path of a service account's key file. Empty: GOOGLE_APPLICATION_CREDENTIALS."),
     json: text("google: the text of that file.", "", { secret: true }),

@@ -120,6 +120,21 @@ describe("access keys are found in this order", () => {
     expect(await credential.describe()).toBe(name);
   });
 
+  test.each([
+    ["role_arn = arn:aws:iam::1:role/r\nsource_profile = default", "role_arn"],
+    ["sso_session = mine\nsso_role_name = r", "sso_session"],
+    ["credential_process = /bin/true", "credential_process"],
+  ])("a profile with %j says that it has no keys and what is not used", async (lines, way) => {
+    const settings = file("settings", `[profile work]\n${lines}\n`);
+    const environment = { AWS_CONFIG_FILE: settings, AWS_SHARED_CREDENTIALS_FILE: "/nowhere" };
+    const credential = await createCredential(config("aws", { profile: "work", environment }), new FakeClock());
+    const error = await Promise.resolve(credential.headers(CALL)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      kind: "auth",
+      message: `There are no access keys in the shared profile work, and its ${way} is not used: see "aws configure export-credentials".`,
+    });
+  });
+
   test("none", async () => {
     const credential = await createCredential(
       config("aws", { environment: { AWS_EC2_METADATA_DISABLED: "true" } }),

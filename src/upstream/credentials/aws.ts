@@ -59,10 +59,10 @@ async function sourceOf(config: CredentialConfig, clock: Clock): Promise<Source>
   const variables = keysOf([env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]]);
   if (variables !== undefined && !named) return fixed("access keys of the environment", variables);
   const profile = config.profile || env["AWS_PROFILE"] || "default";
-  const shared = await profileKeys(env, profile);
+  const { keys: shared, other } = await readProfile(env, profile);
   if (shared !== undefined)
     return { ...fixed(`the shared profile ${profile}`, shared), fetch: async () => sharedToken(shared, clock) };
-  if (named) throw new UpstreamFault("auth", `There are no access keys in the shared profile ${profile}.`);
+  if (named) throw new UpstreamFault("auth", `There are no access keys in the shared profile ${profile}${other}.`);
   const { AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile, AWS_ROLE_ARN: role } = env;
   if (tokenFile && role)
     return { name: `the role ${role} by web identity`, fetch: () => byWebIdentity(config, tokenFile, role) };
@@ -95,8 +95,18 @@ function sharedToken(keys: AccessKeys, clock: Clock): Token<AccessKeys> {
   return { value: keys, endsMs: clock.now() + FILE_MS };
 }
 
-/** The keys of a profile, from the file of credentials or the one of settings. */
-async function profileKeys(env: CredentialConfig["environment"], profile: string): Promise<AccessKeys | undefined> {
+/** What stands in a profile instead of keys, and needs the cloud's own tools. */
+const OTHER_WAYS = /^(?:role_arn|credential_process|sso_session|sso_start_url|login_session)$/;
+
+interface Profile {
+  readonly keys?: AccessKeys;
+  /** For people: what the profile has instead of keys. */
+  readonly other: string;
+}
+
+/** A profile, from the file of credentials or the one of settings. */
+async function readProfile(env: CredentialConfig["environment"], profile: string): Promise<Profile> {
+  let way: string | undefined;
   const folder = join(env["HOME"] ?? "/", ".aws");
   const files = [
     [env["AWS_SHARED_CREDENTIALS_FILE"] || join(folder, "credentials"), profile],
@@ -110,9 +120,11 @@ async function profileKeys(env: CredentialConfig["environment"], profile: string
       found.get("aws_secret_access_key"),
       found.get("aws_session_token"),
     ]);
-    if (keys !== undefined) return keys;
+    if (keys !== undefined) return { keys, other: "" };
+    way ??= [...found.keys()].find((name) => OTHER_WAYS.test(name));
   }
-  return undefined;
+  const other = way === undefined ? "" : `, and its ${way} is not used: see "aws configure export-credentials"`;
+  return { other };
 }
 
 /** The values of a section of an INI file. */
