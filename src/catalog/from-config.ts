@@ -14,6 +14,7 @@ export function configuredModels(config: Pick<Config, "models">): ConfiguredMode
     description: said(model.description),
     ownedBy: said(model.ownedBy),
     tier: tierOf(model.tier),
+    larger: said(model.larger),
     routes: model.routes.map((route) => ({ ...route, model: said(route.model) })),
   }));
 }

@@ -65,6 +65,8 @@ export interface ConfiguredModel extends ModelFacts {
   readonly visibility?: string | undefined;
   readonly aliases?: readonly string[] | undefined;
   readonly routing?: RouteChoice | undefined;
+  /** The model that takes requests which are too long for this one. */
+  readonly larger?: string | undefined;
   readonly routes?: readonly {
     readonly provider: string;
     readonly model?: string | undefined;
@@ -116,6 +118,8 @@ export interface CatalogModel {
   readonly prices: Prices | undefined;
   /** 0 if unknown. */
   readonly createdSeconds: number;
+  /** The model that takes requests which are too long for this one. */
+  readonly larger?: string;
   /** By priority; never empty. */
   readonly routes: readonly ModelRoute[];
 }
@@ -298,6 +302,7 @@ function assemble(entry: ConfiguredModel, routes: readonly ModelRoute[], sources
     inferred: kind === "chat" ? unstated(published?.inferred, known) : {},
     prices: withBilling(entry.prices ?? first.prices ?? pick("prices"), published?.billing),
     createdSeconds: pick("createdSeconds") ?? sources.input.sinceSeconds ?? 0,
+    ...(entry.larger === undefined ? {} : { larger: entry.larger }),
     routes: chosenBy(
       entry.routing,
       routes.map((route) => withOwnBilling(route, sources.input)),

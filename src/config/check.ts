@@ -105,6 +105,9 @@ function checkIds(config: ReadConfig, report: Report): void {
     if (before === undefined) taken.set(id.toLowerCase(), path);
     else report(path, `${show(id)} is already taken by ${before}`);
   };
+  for (const [at, { id, larger }] of config.models.entries())
+    if (larger !== "" && larger.toLowerCase() === id.toLowerCase())
+      report(`models[${at}].larger`, "expected another model than this one");
   const all = listed(config);
   for (const { id, path } of all) claim(id, `${path}.id`);
   for (const { aliases, path } of all) {

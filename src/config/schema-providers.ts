@@ -218,6 +218,7 @@ export const Model = entry("A model of the catalog. It replaces a discovered one
     "priority",
     ["priority", "latency", "cost", "busy"],
   ),
+  larger: text("A model that takes the requests which are too long for this one. Empty: none; they are refused."),
 });
 
 /** `catalog` */

@@ -186,6 +186,12 @@ describe("each rule says what was expected", () => {
       "models: [{id: m, aliases: [x, M], routes: [{provider: demo}]}]",
       'models[0].aliases[1]: "M" is already taken by models[0].id',
     ],
+    [
+      "models: [{id: m, larger: M, routes: [{provider: demo}]}]",
+      "models[0].larger: expected another model than this one",
+    ],
+    ["alerts: {webhook: http://127.0.0.1/}", "alerts.webhook_secret: is required: it signs what alerts.webhook gets"],
+    ["alerts: {mail: [nobody]}", 'alerts.mail[0]: expected an address such as name@example.com, got "nobody"'],
     ["decisions: {models: [{id: a}]}", "decisions.models[0].backend: is required"],
     [
       "decisions: {models: [{id: a, backend: {routes: [{provider: demo, path: x}]}}]}",

@@ -140,7 +140,7 @@ export function identityOf(
   const { keepsUpstreamId } = turn;
   const identity: RelayIdentity = {
     id: turn.id,
-    model: turn.model.id,
+    model: turn.shownId ?? turn.model.id,
     includeUsage: turn.chat.includeUsage,
     requestId: turn.exchange.requestId,
     createdSeconds: turn.createdSeconds,
@@ -171,7 +171,7 @@ function echoOf(body: BodyMembers): Record<string, unknown> | undefined {
 export function writerContext(turn: ChatTurn, provider: Provider | undefined, shortEventTypes = false) {
   return {
     id: turn.id,
-    model: turn.model.id,
+    model: turn.shownId ?? turn.model.id,
     createdSeconds: turn.createdSeconds,
     nowSeconds: turn.nowSeconds,
     requestId: turn.exchange.requestId,

@@ -62,6 +62,13 @@ function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
   const { request, format } = asked;
   const options = decodeOptions(request);
   const turn = turnOf(deps, asked, format.decode(asked.body, options), options);
+  const { larger } = turn.model;
+  if (larger !== undefined && asked.instead === undefined) {
+    // Few models name a larger one.
+    return import("./larger.ts").then(({ answerOrLarger }) =>
+      answerOrLarger(deps, { asked, turn, larger }, async (one) => answerOne(deps, one)),
+    );
+  }
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
   const walked = prepared(deps.stages[turn.origin], turn);
   if (walked instanceof Promise) return walked.then((ready) => answerReady(deps, request, ready));

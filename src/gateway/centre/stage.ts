@@ -68,6 +68,8 @@ export interface ClientRequest extends RequestSource {
 export interface ChatTurn extends ClientRequest {
   readonly chat: ChatRequest;
   readonly model: CatalogModel;
+  /** The id that the answer names, if the model answers in place of another. */
+  readonly shownId?: string;
   readonly routes: readonly ModelRoute[];
   /** The client's body with all that stages inserted, from which `chat` was read. */
   readonly content: BodyMembers;
@@ -116,7 +118,7 @@ export interface ChatTurn extends ClientRequest {
 }
 
 /** The members of a turn that a stage may change. */
-type Changeable = Omit<ChatTurn, keyof ClientRequest | "model" | "before" | "dropped" | "round">;
+type Changeable = Omit<ChatTurn, keyof ClientRequest | "model" | "shownId" | "before" | "dropped" | "round">;
 
 /** A change of a turn. `why` stands in the log line; `dropped`: further parameters. */
 export type Change = Partial<Changeable> & { readonly why: string; readonly dropped?: readonly string[] };

@@ -2,6 +2,7 @@
 
 import { prefixedId } from "../../base/ids.ts";
 import type { BodyText } from "../../base/long-json.ts";
+import type { ResolvedModel } from "../../catalog/models.ts";
 import { requireModel } from "../../catalog/resolve.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { traceHeaders } from "../../telemetry/span.ts";
@@ -23,6 +24,11 @@ export interface AskedRequest
   readonly source: RequestSource;
   readonly request: Request;
   readonly body: Record<string, unknown>;
+  /**
+   * The model that answers in place of the one that the client named, under this id. `none`: the named one answers, even if the
+   * prompt is too long for it.
+   */
+  readonly instead?: (ResolvedModel & { readonly shownId: string }) | "none" | undefined;
 }
 
 /** The body with the names that the format reads. Its text follows, so that what is relayed has the same names. */
@@ -42,8 +48,9 @@ export function turnOf(
   chat: ChatRequest,
   options: DecodeOptions,
 ): ChatTurn {
-  const { request, exchange, caller, format, text, body, routing, reservation } = asked;
-  const { model, routes } = modelFor(deps, chat.model, caller);
+  const { request, exchange, caller, format, text, body, routing, reservation, instead } = asked;
+  const other = typeof instead === "object" ? instead : undefined;
+  const { model, routes } = other ?? modelFor(deps, chat.model, caller);
   exchange.log["model"] = model.id;
   refuseImages(body, model);
   checkAgainstModel(chat, model, asked);
@@ -73,6 +80,7 @@ export function turnOf(
     dropped: NONE_DROPPED,
     clientHeaders: forwardedHeaders(request),
     reservation,
+    ...(other === undefined ? {} : { shownId: other.shownId }),
   };
 }
 

@@ -1,0 +1,84 @@
+// Models that name a larger one, which takes the requests that are too long for them.
+
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { startTestApp } from "../support/app.ts";
+import { CLIENT_FORMATS } from "../support/heard.ts";
+import { chatAnswer, chatChunk, sse, startUpstream } from "../support/upstream.ts";
+
+const up = startUpstream();
+const routes = (model: string) => [{ provider: "up", model }];
+const prices = { input: 1, output: 1 };
+const app = await startTestApp({
+  tier: "free",
+  key: { budgetMicros: 1_000_000_000 },
+  config: {
+    tiers: { free: { rpm: 100_000 } },
+    providers: { up: { kind: "openai", base_url: up.baseUrl, api_key: "k", discover: false } },
+    models: [
+      { id: "small", larger: "huge", prices, routes: routes("up-small"), context_length: 1000 },
+      { id: "unknown", larger: "huge", prices, routes: routes("up-small") },
+      { id: "alone", prices, routes: routes("up-small") },
+      { id: "above", larger: "dear", prices, routes: routes("up-small") },
+      { id: "missing", larger: "nowhere", prices, routes: routes("up-small") },
+      { id: "chain", larger: "unknown", prices, routes: routes("up-small") },
+      { id: "huge", prices, routes: routes("up-huge"), context_length: 1_000_000 },
+      { id: "dear", tier: "premium", prices, routes: routes("up-huge") },
+    ],
+  },
+});
+afterAll(async () => {
+  await app.stop();
+  await up.stop();
+});
+
+const TOO_LONG = { error: { message: "too long", type: "invalid_request_error", code: "context_length_exceeded" } };
+
+beforeEach(() => {
+  up.received.length = 0;
+  up.answer(({ json }) => {
+    if (json?.["model"] === "up-small") return Response.json(TOO_LONG, { status: 400 });
+    if (json?.["stream"] !== true) return chatAnswer({ content: "Hi." });
+    return sse([chatChunk({ content: "Hi." }), chatChunk({}, { finish: "stop" }), "data: [DONE]\n\n"]);
+  });
+});
+
+const modelsAsked = () => up.received.map(({ json }) => json?.["model"]);
+const chat = (model: string, content = "Hi") =>
+  app.post("/v1/chat/completions", { model, messages: [{ role: "user", content }] });
+
+test.each(CLIENT_FORMATS.flatMap((of) => [false, true].map((stream) => [of.name, stream, of] as const)))(
+  "%s, stream %p: the larger model answers under the name of the other",
+  async (_name, stream, of) => {
+    const answer = await app.post(of.path, { ...of.body({ stream, tools: false }), model: "unknown" });
+    const text = await answer.text();
+    expect([answer.status, answer.headers.get("x-sallyport-model")]).toEqual([200, "huge"]);
+    expect((stream ? of.streamed(text) : of.whole(JSON.parse(text))).text).toBe("Hi.");
+    expect(text).toContain('"unknown"');
+    expect(text).not.toContain("huge");
+    expect(modelsAsked()).toEqual(["up-small", "up-huge"]);
+  },
+);
+
+test("what is certainly too long is not sent to the smaller one, and the log and the usage name both", async () => {
+  const answer = await chat("small", "word ".repeat(2000));
+  expect([answer.status, ((await answer.json()) as { model: string }).model]).toEqual([200, "small"]);
+  expect(modelsAsked()).toEqual(["up-huge"]);
+  await app.flushLogs();
+  expect(app.logs.findLast((line) => "larger_for" in line)).toMatchObject({ model: "huge", larger_for: "small" });
+});
+
+test.each(["alone", "above", "missing"])("%s: the request is refused as one that is too long", async (model) => {
+  const answer = await chat(model);
+  const { error } = (await answer.json()) as { error: { code: string } };
+  expect([answer.status, error.code]).toEqual([400, "context_length_exceeded"]);
+  expect(modelsAsked()).toEqual(["up-small"]);
+});
+
+test("the larger model of a larger model is not asked, and a request that fits is not sent on", async () => {
+  expect((await chat("chain")).status).toBe(400);
+  up.answer(() => chatAnswer({ content: "Hi." }));
+  up.received.length = 0;
+  const answer = await chat("small");
+  expect([answer.status, answer.headers.get("x-sallyport-model")]).toEqual([200, "small"]);
+  expect(modelsAsked()).toEqual(["up-small"]);
+});
