@@ -44,7 +44,10 @@ const USER_AGENT_CHARS = 200;
 const UNREAD_MS = 60_000;
 
 /** The rate limit headers of an answer to a single call. */
-const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const RATE_HEADERS = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"].flatMap((name) => [
+  name,
+  `${name}-tokens`,
+]);
 
 const mcpText = describedBy(() => {
   const { MCP_TEXTS }: typeof import("./openapi.ts") = require("./openapi.ts");

@@ -24,7 +24,13 @@ beforeAll(async () => {
         { id: "m", routes: [{ provider: "up", model: "m" }], max_output_tokens: 50_000 },
         { id: "embedder", kind: "embedding", routes: [{ provider: "up", model: "e" }] },
       ],
-      providers: { up: { kind: "openai", base_url: up.baseUrl, discover: false, retry: { attempts: 1 } } },
+      providers: {
+        up: { kind: "openai", base_url: up.baseUrl, discover: false, retry: { attempts: 1 } },
+        judges: { kind: "systemone", base_url: up.baseUrl },
+      },
+      decisions: {
+        models: [{ id: "judge", backend: { kind: "systemone", routes: [{ provider: "judges", model: "j" }] } }],
+      },
     },
   });
 });
@@ -213,6 +219,20 @@ test("other endpoints count too", async () => {
   expect([embedded.status, headersOf(embedded)[0]]).toEqual([200, TPM]);
   expect(await left()).toBe(TPM - 700);
   const refused = await app.post("/v1/embeddings", { model: "embedder", input: "many words ".repeat(TPM) });
+  expect([refused.status, (await errorOf(refused))["details"]]).toEqual([429, { limit: "tpm" }]);
+});
+
+test("decisions count too", async () => {
+  up.answer(() => {
+    const answers = { q: { type: "noul", noul: 0.5 } };
+    return Response.json({ model: "j", answers, usage: { input_tokens: 400, output_tokens: 2 } });
+  });
+  const questions = { q: { type: "noul", instructions: "Is it so?" } };
+  const ask = (state: string) => app.post("/v1/systemone", { model: "judge", state, questions });
+  const decided = await ask("It is.");
+  expect([decided.status, headersOf(decided)[0]]).toEqual([200, TPM]);
+  expect(TPM - (await left())).toBeWithin(400, 403);
+  const refused = await ask("many words ".repeat(TPM));
   expect([refused.status, (await errorOf(refused))["details"]]).toEqual([429, { limit: "tpm" }]);
 });
 
