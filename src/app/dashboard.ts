@@ -25,6 +25,7 @@ import { filesBeside } from "../store/engine/files-beside.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Upkeep } from "../store/engine/upkeep.ts";
 import { HOURLY_KEPT_MS, LATENCY_KEPT_MS } from "../store/sweeps.ts";
+import type { UsageWriter } from "../store/usage/writer.ts";
 import type { Verbs } from "../store/verbs.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { createWeb } from "../web/assemble.ts";
@@ -32,11 +33,13 @@ import type { createChat } from "./chat.ts";
 import type { createWatch } from "./health-watch.ts";
 import type { createMcpServers } from "./mcp-servers.ts";
 import type { Observer } from "./observe.ts";
+import { projectDepsOf } from "./project-deps.ts";
 
 /** The parts of the program that the dashboard shows or uses. */
 export interface DashboardServiceDeps {
   readonly store: Pick<Store, "size" | "dataDir">;
   readonly verbs: Verbs;
+  readonly writer: UsageWriter;
   readonly clock: Clock;
   readonly accounts: Accounts;
   readonly live: Pick<LiveConfig, "describe">;
@@ -145,6 +148,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     storageOf: verbs.storage.storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    projectDeps: projectDepsOf({ verbs, clock, writer: more.writer }, more.keysChanged),
     threads: more.threads,
     runs: verbs.runs,
     webhookSecrets: more.webhookSecrets,

@@ -6,6 +6,7 @@ import { OWN_KEY } from "../gateway/endpoints/own-key/routes.ts";
 import { USAGE_REPORT_ENDPOINTS } from "../gateway/endpoints/usage-report/routes.ts";
 import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Foundation } from "./foundation.ts";
+import { projectDepsOf } from "./project-deps.ts";
 import type { addUpstreams } from "./upstreams.ts";
 
 /** Adds them. */
@@ -16,11 +17,7 @@ export function addKeyEndpoints(
   const { authenticate, authenticateAny, authenticateManager } = callers;
   const { keys, usage, accounts, audit } = verbs;
   const own = { authenticate, authenticateAny, keys, usage, writer, grants, clock, catalog };
-  const projects = {
-    ...{ authenticateManager, accounts, audit, writer, clock, keysChanged: callers.changed },
-    projects: () => verbs.projects,
-    members: () => verbs.projectMembers,
-  };
+  const projects = { authenticateManager, ...projectDepsOf({ verbs, writer, clock }, callers.changed) };
   add("projects", { routes: endpointRoutes(PROJECT_ENDPOINTS, projects) });
   add("own key", { routes: endpointRoutes(OWN_KEY, own) });
   const report = { authenticateManager, usage, writer, clock };

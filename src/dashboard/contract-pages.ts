@@ -15,6 +15,8 @@ export interface PageEntry {
 export const PAGES = {
   home: { paths: ["/", "/usage"], as: "member", nav: ["Overview", "home"] },
   keys: { paths: ["/keys"], as: "member", nav: ["Keys", "key"] },
+  projects: { paths: ["/projects"], as: "member", nav: ["Projects", "people"] },
+  project: { paths: ["/projects/*"], as: "member" },
   log: { paths: ["/log"], as: "member", nav: ["Request log", "log"] },
   models: { paths: ["/models"], as: "member", nav: ["Models", "layers"] },
   playground: { paths: ["/playground"], as: "member", nav: ["Playground", "chat"] },

@@ -139,7 +139,8 @@ function noKey(message = "There is no such key, or it was already revoked."): Ap
   return new ApiError("key_not_found", message);
 }
 
-async function refuseTooMany(
+/** Throws `ApiError` 400 if an account has as many keys as it may. */
+export async function refuseTooMany(
   { keys }: Pick<KeysApiDeps, "keys">,
   accountId: string,
   liveMax = LIVE_KEYS_MAX,

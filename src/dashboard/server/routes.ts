@@ -35,6 +35,7 @@ import { type OverviewApiDeps, overviewApi } from "./overview-api.ts";
 import { assetFile, htmlPage, safeHeaders } from "./page.ts";
 import { type PeopleApiDeps, peopleApi } from "./people-api.ts";
 import { type PlaygroundApiDeps, playgroundApi } from "./playground-api.ts";
+import { type ProjectsApiDeps, projectsApi } from "./projects-api.ts";
 import { type RunsApiDeps, runsApi } from "./runs-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
@@ -42,6 +43,7 @@ import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
 export interface DashboardDeps
   extends KeysApiDeps,
     Pick<RunsApiDeps, "runs">,
+    Pick<ProjectsApiDeps, "projectDeps">,
     Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
@@ -95,6 +97,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
   const endpoints: Endpoint[] = [
     ...signInApi({ ...deps, profile, boot }),
     ...keysApi(deps),
+    ...projectsApi(deps),
     ...keyDebugApi(deps),
     ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
     ...overviewApi(deps),

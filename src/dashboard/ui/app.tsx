@@ -30,6 +30,8 @@ import { Gate, Shell } from "./shell.tsx";
 const COMPONENTS: Readonly<Record<PageName, FunctionComponent>> = {
   home: HomePage,
   keys: KeysPage,
+  projects: lazy(() => import("./pages/projects.tsx"), "ProjectsPage"),
+  project: lazy(() => import("./pages/project.tsx"), "ProjectPage"),
   log: lazy(() => import("./pages/log.tsx"), "LogPage"),
   models: lazy(() => import("./pages/models.tsx"), "ModelListPage"),
   playground: lazy(() => import("./pages/playground.tsx"), "PlaygroundPage"),

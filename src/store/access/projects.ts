@@ -1,12 +1,12 @@
 // Projects: groups of keys with limits of their own, of which several accounts are members. What the keys of a project spend is
 // counted here (usage/sql.ts), beside what each key and each account has spent.
 
-import { and, asc, count, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gt, gte, inArray, isNull, type SQL, sql, sum } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
 import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
-import { apiKeys } from "../schema.ts";
+import { accounts, apiKeys, usageLabels } from "../schema.ts";
 import type { SpendingWindow } from "../usage/spending.ts";
 import { requireStorable } from "../values.ts";
 import { projectMembers, projects } from "./schema.ts";
@@ -56,7 +56,12 @@ export type ProjectStore = ReturnType<typeof projectStore>;
 
 /** Builds the verbs. */
 export function projectStore(store: Store) {
-  return { ...findingProjects(store), ...listingProjects(store), ...changingProjects(store) };
+  return {
+    ...findingProjects(store),
+    ...listingProjects(store),
+    ...readingContents(store),
+    ...changingProjects(store),
+  };
 }
 
 function findingProjects({ db }: Store) {
@@ -129,6 +134,53 @@ function listingProjects({ db }: Store) {
           .all(),
       );
       return new Map(ids.map((id) => [id, { members: members.get(id) ?? 0, keys: keys.get(id) ?? 0 }]));
+    },
+  };
+}
+
+function readingContents({ db }: Store) {
+  return {
+    /** The keys of a project that are not revoked, with the names of their accounts, the oldest first. */
+    async listProjectKeys(id: string) {
+      return db
+        .select({
+          id: apiKeys.id,
+          accountId: apiKeys.accountId,
+          username: accounts.username,
+          name: apiKeys.name,
+          prefix: apiKeys.prefix,
+          lastFour: apiKeys.lastFour,
+          spentMicros: apiKeys.spentMicros,
+          lastUsedAtMs: apiKeys.lastUsedAtMs,
+          createdAtMs: apiKeys.createdAtMs,
+        })
+        .from(apiKeys)
+        .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
+        .where(and(eq(apiKeys.projectId, id), isNull(apiKeys.revokedAtMs)))
+        .orderBy(asc(byBytes(apiKeys.id)))
+        .all();
+    },
+
+    /** The requests of a project and their cost on each day since `fromDay`, in whole days since the epoch; days without any are left out. */
+    async sumsByProjectDay(id: string, fromDay: number) {
+      const { start, requests, costMicros } = usageLabels;
+      const rows = await db
+        .select({ day: start, requests: sum(requests), costMicros: sum(costMicros) })
+        .from(usageLabels)
+        .where(
+          and(
+            eq(usageLabels.unit, "day"),
+            gte(start, fromDay),
+            eq(usageLabels.kind, "project"),
+            eq(usageLabels.name, id),
+          ),
+        )
+        .groupBy(start)
+        .orderBy(asc(start))
+        .all();
+      return rows.map(({ day, ...sums }) => ({
+        ...{ day, requests: Number(sums.requests), costMicros: Number(sums.costMicros) },
+      }));
     },
   };
 }

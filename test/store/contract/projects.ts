@@ -3,6 +3,8 @@
 import { expect } from "bun:test";
 import { sha256Hex } from "../../../src/base/ids.ts";
 import { PROJECTS_MAX, type Project } from "../../../src/store/access/projects.ts";
+import { UsageTally } from "../../../src/store/usage/record.ts";
+import { usageRecord } from "../records.ts";
 import { type Contract, TEXTS, UNSTORABLE, type World } from "./world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -100,6 +102,50 @@ const projects: Contract<"projects"> = {
       const first = await world.verbs.projects.listProjects({ limit: 2 });
       const rest = await world.verbs.projects.listProjects({ afterId: first[1]!.id });
       expect([...first, ...rest].map(({ name }) => name)).toEqual(["z", "A", "m"]);
+    },
+  },
+  listProjectKeys: {
+    "order: of all members, the oldest first, without revoked ones": async (world) => {
+      const { verbs, clock } = world;
+      const [owner, member] = [await world.account("a"), await world.account("b")];
+      const { id } = await project(world, owner);
+      await verbs.projectMembers.setMember(id, member, "member");
+      const made = async (accountId: string, name: string, projectId?: string) => {
+        clock.advance(1);
+        return verbs.keys.createKey({ accountId, name, ...(projectId === undefined ? {} : { projectId }) });
+      };
+      await made(member, "z", id);
+      await made(owner, "A", id);
+      const gone = await made(owner, "m", id);
+      await made(owner, "own");
+      await verbs.keys.revokeKey(gone.id);
+      const listed = await verbs.projects.listProjectKeys(id);
+      expect(listed.map(({ name, username }) => `${name} ${username}`)).toEqual(["z b", "A a"]);
+      expect(JSON.stringify(listed)).not.toContain(gone.key.slice(8));
+    },
+  },
+  sumsByProjectDay: {
+    "order: the requests of one project by day, the oldest first": async (world) => {
+      const { verbs } = world;
+      const accountId = await world.account();
+      const { id: projectId } = await project(world, accountId);
+      const tally = new UsageTally();
+      const add = (day: number, costMicros: number, of = projectId) =>
+        tally.add(usageRecord({ accountId, projectId: of, costMicros, createdAtMs: day * 86_400_000 }));
+      for (const [day, cost] of [
+        [12, 5],
+        [10, 2],
+        [12, 7],
+        [9, 1],
+      ] as const)
+        add(day, cost);
+      add(12, 100, "another");
+      await verbs.usage.writeUsage({ id: "b", rows: [], sums: [...tally.values()] });
+      expect(await verbs.projects.sumsByProjectDay(projectId, 10)).toEqual([
+        { day: 10, requests: 1, costMicros: 2 },
+        { day: 12, requests: 2, costMicros: 12 },
+      ]);
+      expect((await verbs.projects.findProject(projectId))?.spentMicros).toBe(15);
     },
   },
   projectSizes: {

@@ -20,7 +20,8 @@ export function KeyBudget({ of: key }: { of: KeyView }) {
   return <Spent {...{ limit, spent: spent ?? 0, resets_at }} period={periodText(days)} />;
 }
 
-function Spent(props: { limit: number; spent: number; period: string; resets_at: string | null }) {
+/** What is spent of a budget, with a bar. */
+export function Spent(props: { limit: number; spent: number; period: string; resets_at: string | null }) {
   const { limit, spent, period, resets_at } = props;
   return (
     <span class="budget">

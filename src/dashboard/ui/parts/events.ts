@@ -32,6 +32,12 @@ export const EVENTS: Readonly<Record<string, string>> = {
   account_admin_set: "Administrator rights of an account changed",
   account_sessions_ended: "Sessions of an account ended",
   account_reset_link_made: "Password link for an account created",
+  project_created: "Project created",
+  project_changed: "Project changed",
+  project_deleted: "Project deleted",
+  project_member_added: "Member added to a project",
+  project_member_changed: "Role of a project's member changed",
+  project_member_removed: "Member removed from a project",
   breaker_reset: "Breaker reset",
   job_cancelled: "Job of an account cancelled",
 };
