@@ -23,6 +23,10 @@ export function addAgentRuns(base: Foundation): RunsDeps {
       whenWritten: (listener) => writer.whenWritten(listener),
       readBetweenWrites: (read) => writer.readBetweenWrites(read),
     }),
+    async nameOfAnswer(accountId, answerId) {
+      const runId = (await verbs.usage.findAnswer(accountId, answerId))?.runId ?? undefined;
+      return runId === undefined ? undefined : (await verbs.runs.findRun(accountId, runId))?.name;
+    },
     pageOf,
     stopped({ id, accountId, limit, most, spent }) {
       log.info("an agent run was stopped", { run: id, account: accountId, limit });

@@ -12,6 +12,8 @@ export interface StoppedRun extends RunStop {
 export interface RunsDeps {
   readonly store: Pick<RunStore, "enterRun" | "noteRunStop" | "noteRunDropped">;
   readonly spending: RunSpending;
+  /** The name of the run in which an answer was given; undefined if it is not known. */
+  nameOfAnswer(accountId: string, answerId: string): Promise<string | undefined>;
   readonly clock: { now(): number };
   /** The address of the page on which a run is allowed to go on. */
   pageOf(id: string): string;

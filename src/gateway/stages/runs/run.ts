@@ -12,13 +12,18 @@ import { repeatsOf } from "./repeats.ts";
 const MICROS_PER_USD = 1_000_000;
 
 /** The work for a request whose run has a limit. `named`: the run that its headers name. */
-export function limitedRun(deps: RunsDeps, terms: CallerRuns, named: string | undefined): Omit<StageRun, "settle"> {
+export function limitedRun(
+  deps: RunsDeps,
+  terms: CallerRuns,
+  { named, answers }: { named: string | undefined; answers: AnswerNames },
+): Omit<StageRun, "settle"> {
   let run: AgentRun | undefined;
   let looked: ChatTurn["chat"]["messages"] | undefined;
-  const enter = (turn: ChatTurn, isCounted: boolean) => {
+  const enter = async (turn: ChatTurn, isCounted: boolean) => {
     const { accountId, keyId } = turn.caller;
     const { idleMs, ageMs, requests: requestsMax } = terms;
-    const name = named ?? conversationOf(turn);
+    const name = named ?? (await answers.continued(turn)) ?? conversationOf(turn);
+    if (named === undefined && turn.format.storesAnswers === true) answers.note(turn, name);
     return deps.store.enterRun({ accountId, keyId, name, idleMs, ageMs, requestsMax, isCounted });
   };
   const refuseRepeats = async (turn: ChatTurn) => {
@@ -56,6 +61,36 @@ export function limitedRun(deps: RunsDeps, terms: CallerRuns, named: string | un
     },
   };
 }
+
+/** Maximum number of answers whose run is remembered. */
+const ANSWERS_MAX = 10_000;
+
+/** The names of the runs in which stored answers were given, since a client continues from one without any other name. */
+export interface AnswerNames {
+  /** The name of the run that a request continues; undefined if it continues none that is known. */
+  continued(turn: ChatTurn): Promise<string | undefined>;
+  note(turn: ChatTurn, name: string): void;
+}
+
+/** Creates the memory of this node; other nodes find a run by the usage row of the answer. */
+export function createAnswerNames({ nameOfAnswer }: Pick<RunsDeps, "nameOfAnswer">): AnswerNames {
+  const names = new Map<string, string>();
+  const placeOf = ({ caller }: ChatTurn, id: string) => `${caller.accountId} ${id}`;
+  return {
+    async continued(turn) {
+      const id = turn.body["previous_response_id"];
+      if (typeof id !== "string" || id === "") return undefined;
+      return names.get(placeOf(turn, id)) ?? (await nameOfAnswer(turn.caller.accountId, id.slice(0, ID_CHARS)));
+    },
+    note(turn, name) {
+      if (names.size >= ANSWERS_MAX) names.delete(names.keys().next().value as string);
+      names.set(placeOf(turn, turn.id), name);
+    },
+  };
+}
+
+/** No answer has a longer id. */
+const ID_CHARS = 200;
 
 function budgetOf(deps: RunsDeps, turn: ChatTurn, run: AgentRun, micros: number): Budget {
   const { id } = run;

@@ -8,8 +8,8 @@ import { runInHeaders } from "./names.ts";
 
 /** Few requests belong to runs, so the code for them is loaded by the first one. */
 const code = lazily(() => {
-  const { limitedRun, createDropNotes }: typeof import("./run.ts") = require("./run.ts");
-  return { limitedRun, createDropNotes };
+  const { limitedRun, createAnswerNames, createDropNotes }: typeof import("./run.ts") = require("./run.ts");
+  return { limitedRun, createAnswerNames, createDropNotes };
 });
 
 /** Maximum number of runs without a limit that are remembered. */
@@ -26,6 +26,7 @@ interface OpenRun {
 export function createRunsStage(deps: RunsDeps): Stage {
   const unlimited = unlimitedRuns(deps);
   const noteDropped = lazily(() => code().createDropNotes(deps));
+  const answers = lazily(() => code().createAnswerNames(deps));
   const settle: StageRun["settle"] = ({ turn }) => noteDropped()(turn);
   return {
     name: "runs",
@@ -34,7 +35,7 @@ export function createRunsStage(deps: RunsDeps): Stage {
       const { runs } = caller;
       if (runs === undefined || connection?.isWarmUp === true) return undefined;
       const named = runInHeaders(turn);
-      if (runs.isLimited) return { ...code().limitedRun(deps, runs, named), settle };
+      if (runs.isLimited) return { ...code().limitedRun(deps, runs, { named, answers: answers() }), settle };
       return named === undefined ? undefined : { prepare: unlimited(runs, named), settle };
     },
   };

@@ -235,6 +235,23 @@ test("the turns of a conversation without a name are one run, another conversati
   expect((await step({ messages: [{ role: "user", content: `Another ${named}.` }] }, {})).status).toBe(200);
 });
 
+test("the turns of a stored conversation are one run, on a node that did not give the answer too", async () => {
+  await limits({ requests: 3 });
+  const ask = async (input: string, previous?: unknown) => {
+    const response = await app.post("/v1/responses", { model: "m", input, previous_response_id: previous });
+    return { status: response.status, id: ((await response.json()) as Json)["id"] };
+  };
+  const first = await ask(`Stored ${named}.`);
+  const second = await ask("Go on.", first.id);
+  const run = (await runs())[0]!;
+  expect([second.status, run.admitted]).toEqual([200, 2]);
+  while ((await runs())[0]?.requests !== 2);
+  await app.restart(config({ requests: 3 }));
+  const third = await ask("Go on.", second.id);
+  expect([third.status, (await ask("Go on.", third.id)).status]).toEqual([200, 402]);
+  expect((await runs())[0]).toMatchObject({ id: run.id, admitted: 3 });
+});
+
 test("without a limit, requests that name a run are noted as its own, and others are not", async () => {
   await limits({});
   const before = (await runs()).length;
