@@ -41,8 +41,10 @@ export async function readBooks(url: string, journal: Journal, nodes: readonly T
       (SELECT SUM(repeats) = (SELECT SUM(requests) FROM usage_models) FROM usage WHERE model <> '') AS requests,
       (SELECT SUM(input_tokens + output_tokens) = (SELECT SUM(input_tokens + output_tokens) FROM usage_models) FROM usage)
         AS tokens,
-      (SELECT SUM(cost_micros) = (SELECT SUM(spent_micros) FROM api_keys) AND SUM(cost_micros) > 0 FROM usage) AS cost`;
-    for (const name of ["requests", "tokens", "cost"]) {
+      (SELECT SUM(cost_micros) = (SELECT SUM(spent_micros) FROM api_keys) AND SUM(cost_micros) > 0 FROM usage) AS cost,
+      (SELECT SUM(cost_micros) = (SELECT SUM(cost_micros) FROM usage_accounts) FROM usage) AS accounts,
+      (SELECT SUM(cost_micros) = (SELECT SUM(cost_micros) FROM usage_classes) FROM usage) AS classes`;
+    for (const name of ["requests", "tokens", "cost", "accounts", "classes"]) {
       if (sums?.[name] !== true) problems.push(`the sums of ${name} differ from the rows`);
     }
     return { problems, ...losses, rows: rows.length };

@@ -32,7 +32,7 @@ export function openRouterGeneration(id: string, row: LogRow, isPriced: boolean)
       native_tokens_cached: row.cachedTokens,
       native_tokens_reasoning: row.reasoningTokens,
       native_tokens_completion_images: null,
-      ...{ upstream_id: null, upstream_inference_cost: null, cache_discount: null, service_tier: null },
+      ...{ upstream_id: null, upstream_inference_cost: null, cache_discount: null, service_tier: row.service },
       ...{ finish_reason: null, native_finish_reason: null, moderation_latency: null, provider_responses: null },
       ...{ num_fetches: null, num_input_audio_prompt: null, num_media_completion: null, num_media_prompt: null },
       ...{ num_search_results: null, web_search_engine: null, router: null, preset_id: null, workspace_id: null },
