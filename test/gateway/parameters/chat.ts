@@ -9,10 +9,10 @@ import {
   fn,
   geminiTools,
   LOGPROBS,
+  ownSearches,
   type Row,
   row,
   schema,
-  searches,
   sent,
   threadRows,
 } from "./row.ts";
@@ -137,7 +137,14 @@ export const CHAT: readonly Row[] = [
   row("top_p", { top_p: 0.5 }, "same", "same", "same", config({ topP: 0.5 })),
   row("user", { user: "u" }, "same", "same", { metadata: { user_id: "u" } }, "dropped"),
   row("verbosity", { verbosity: "low" }, "same", { text: { verbosity: "low" } }, "dropped", "dropped"),
-  row("web_search_options", { web_search_options: {} }, "same", searches.responses, searches.claude, searches.gemini),
+  row(
+    "web_search_options",
+    { web_search_options: {} },
+    "same",
+    ownSearches.responses,
+    ownSearches.claude,
+    ownSearches.gemini,
+  ),
   row(
     "messages.name",
     { messages: [{ role: "user", content: "hi", name: "Ada" }] },

@@ -8,6 +8,7 @@ import {
   flatTools,
   type Json,
   LOGPROBS,
+  ownSearches,
   type Row,
   row,
   schema,
@@ -61,9 +62,16 @@ export const GEMINI: readonly Row[] = [
     "ours",
     "same",
   ),
-  row("tools.googleSearch", { tools: [{ googleSearch: {} }] }, searches.chat, searches.responses, searches.claude, {
-    tools: [{ googleSearch: {} }],
-  }),
+  row(
+    "tools.googleSearch",
+    { tools: [{ googleSearch: {} }] },
+    searches.chat,
+    ownSearches.responses,
+    ownSearches.claude,
+    {
+      tools: [{ googleSearch: {} }],
+    },
+  ),
   row("toolConfig", choice({ mode: "ANY" }), { tool_choice: "required" }, { tool_choice: "required" }, "ours", "same"),
   row(
     "toolConfig",

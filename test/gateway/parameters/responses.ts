@@ -8,6 +8,7 @@ import {
   flatTools,
   fn,
   geminiTools,
+  ownSearches,
   type Row,
   row,
   schema,
@@ -145,7 +146,14 @@ export const RESPONSES: readonly Row[] = [
     { ...searches.gemini, ...calls({ mode: "ANY", allowedFunctionNames: ["web_search"] }) },
   ),
   row("tools", flatTools, chatTools, "same", claudeTools, geminiTools),
-  row("tools.web_search", { tools: [{ type: "web_search" }] }, searches.chat, "same", searches.claude, searches.gemini),
+  row(
+    "tools.web_search",
+    { tools: [{ type: "web_search" }] },
+    searches.chat,
+    "same",
+    ownSearches.claude,
+    ownSearches.gemini,
+  ),
   row(
     "tools.defer_loading",
     { tools: [{ type: "function", ...fn, defer_loading: true }] },

@@ -98,6 +98,12 @@ export const searches = {
   claude: { tools: [{ name: "web_search", input_schema: {} }] },
   gemini: { tools: [{ functionDeclarations: [{ name: "web_search" }] }] },
 };
+/** The search that a provider runs itself, in its own form. */
+export const ownSearches = {
+  responses: { tools: [{ type: "web_search" }] },
+  claude: { tools: [{ type: "web_search_20250305", name: "web_search" }] },
+  gemini: { tools: [{ googleSearch: {} }] },
+};
 export const calls = (mode: Json): Json => ({ toolConfig: { functionCallingConfig: mode } });
 /** The second one is always requested, so that clients can send unstored reasoning back. */
 export const LOGPROBS = ["message.output_text.logprobs", "reasoning.encrypted_content"];

@@ -15,10 +15,10 @@ import { kindOf, SEARCH_MEMBER } from "./wishes.ts";
 export function hasSearch(
   provider: Pick<Provider, "quirks" | "dialect">,
   wish: ToolWish,
-  { chat: { tools, toolChoice }, format }: Pick<ChatTurn, "chat" | "format">,
+  { chat: { tools, toolChoice, extra }, format }: Pick<ChatTurn, "chat" | "format">,
 ): boolean {
   // A choice may name the tool.
-  if (toolChoice !== undefined && toolChoice.type !== "auto") return false;
+  if ((toolChoice !== undefined && toolChoice.type !== "auto") || extra["tool_choice"] !== undefined) return false;
   const besideFunctions = tools.some((tool) => kindOf(tool, format) !== wish.kind);
   return vendorTool(provider, wish, besideFunctions) !== undefined;
 }
