@@ -1,5 +1,6 @@
 // The pages of the HTTP API: a page for each group of endpoints, with a form for each endpoint that sends a request.
 
+import { entryOf } from "../../base/json-object.ts";
 import { type ApiGroup, type ApiOperation, anchorOf, operationMarkdown, slugOf } from "../http-api.ts";
 import type { Json } from "../schemas.ts";
 import { markdownHtml, type ResolveLink } from "./markdown.ts";
@@ -44,7 +45,7 @@ function form({ method, path, is }: ApiOperation): string {
   if (body !== undefined && body.content["application/json"] === undefined) return "";
   const security = is["security"] as Json[];
   const [scheme] = security;
-  const credential = scheme === undefined ? "" : (CREDENTIALS[Object.keys(scheme)[0] ?? ""] ?? "Access token");
+  const credential = scheme === undefined ? "" : (entryOf(CREDENTIALS, Object.keys(scheme)[0] ?? "") ?? "Access token");
   const parameters = (is["parameters"] as Json[] | undefined) ?? [];
   const fields = [
     ...(credential === "" ? [] : [field({ label: credential, name: "key", type: "password" })]),
