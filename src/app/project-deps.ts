@@ -1,6 +1,7 @@
 // What projects need, for the HTTP API and for the dashboard. Wiring only.
 
 import type { ProjectsDeps } from "../accounts/projects/projects.ts";
+import { keyModelsOf } from "../catalog/key-models.ts";
 import type { Foundation } from "./foundation.ts";
 
 /** What projects need. `keysChanged` drops cached copies of keys. */
@@ -9,6 +10,7 @@ export function projectDepsOf(
   keysChanged: () => void,
 ): ProjectsDeps {
   return {
+    readModels: keyModelsOf,
     ...{ keysChanged, writer, clock, accounts: verbs.accounts, audit: verbs.audit },
     projects: () => verbs.projects,
     members: () => verbs.projectMembers,

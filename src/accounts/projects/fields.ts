@@ -2,7 +2,6 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { parseDurationMs } from "../../base/quantity.ts";
-import { keyModelsOf } from "../../catalog/key-models.ts";
 import { PROJECT_ROLES, type Project, type ProjectRole, type ProjectSettings } from "../../store/access/projects.ts";
 import { requiredText } from "../fields.ts";
 
@@ -17,13 +16,16 @@ export const BUDGET_USD_MAX = 1_000_000_000;
 const MICROS_PER_USD = 1_000_000;
 const PERIOD_MAX_MS = 10 * 366 * 86_400_000;
 
+/** Validates patterns of models, and throws `ApiError` 400 that names `field`. */
+export type ReadModels = (patterns: readonly string[], field: string) => readonly string[] | null;
+
 /** The settings in a body. `before`: those of a project that there is. */
-export function settingsOf(body: Body, before?: Project): Partial<ProjectSettings> {
+export function settingsOf(body: Body, readModels: ReadModels, before?: Project): Partial<ProjectSettings> {
   const limits = {
     ...limitOf(body, "rpm"),
     ...limitOf(body, "tpm"),
     ...limitOf(body, "parallel"),
-    ...modelsOf(body),
+    ...modelsOf(body, readModels),
     ...budgetOf(body, before),
   };
   return body["name"] === undefined ? limits : { ...limits, name: projectNameOf(body) };
@@ -54,13 +56,13 @@ function limitOf<Name extends "rpm" | "tpm" | "parallel">(
   return { [name]: value } as Partial<Record<Name, number | null>>;
 }
 
-function modelsOf(body: Body): Pick<ProjectSettings, "models"> | undefined {
+function modelsOf(body: Body, readModels: ReadModels): Pick<ProjectSettings, "models"> | undefined {
   const value = body["models"];
   if (value === undefined) return undefined;
   if (value === null) return { models: null };
   if (!Array.isArray(value) || !value.every((one) => typeof one === "string"))
     throw fault("models", "a list of strings, or null");
-  return { models: keyModelsOf(value, "models") };
+  return { models: readModels(value, "models") };
 }
 
 function budgetOf(body: Body, before: Project | undefined): Partial<ProjectSettings> {

@@ -8,7 +8,7 @@ import type { ProjectMemberStore } from "../../store/access/project-members.ts";
 import { PROJECTS_MAX, type Project, type ProjectRole, type ProjectStore } from "../../store/access/projects.ts";
 import type { UsageWriter } from "../../store/usage/writer.ts";
 import { type ProjectAction, type ProjectActor, projectNotFound, requireRole } from "./actor.ts";
-import { projectNameOf, roleOf, settingsOf } from "./fields.ts";
+import { projectNameOf, type ReadModels, roleOf, settingsOf } from "./fields.ts";
 import { memberView, type ProjectMemberView, type ProjectView, projectView } from "./view.ts";
 
 /** What projects need. */
@@ -19,6 +19,7 @@ export interface ProjectsDeps {
   members(): ProjectMemberStore;
   readonly writer: Pick<UsageWriter, "pendingCostMicros" | "readBetweenWrites">;
   readonly clock: { now(): number };
+  readonly readModels: ReadModels;
   /** Drops cached copies of keys and their limits. */
   keysChanged(): void;
 }
@@ -130,7 +131,10 @@ function changingProjects({ projects, ...deps }: ProjectsDeps, access: Access) {
     async create(actor: ProjectActor, body: Body): Promise<ProjectView> {
       if (actor.scope === "project")
         throw new ApiError("project_role_required", "This management key is of one project, and creates no others.");
-      const made = await projects().createProject(actor.accountId, { ...settingsOf(body), name: projectNameOf(body) });
+      const made = await projects().createProject(actor.accountId, {
+        ...settingsOf(body, deps.readModels),
+        name: projectNameOf(body),
+      });
       if (made === "too_many")
         throw new ApiError("invalid_request", `An account has at most ${PROJECTS_MAX} projects. Delete some first.`);
       await access.changed(actor, "project_created", made);
@@ -140,7 +144,7 @@ function changingProjects({ projects, ...deps }: ProjectsDeps, access: Access) {
     /** Changes the name and the limits that the body has. */
     async change(actor: ProjectActor, id: string, body: Body): Promise<ProjectView> {
       const { project, role } = await access.allowed(actor, id, ["manage", "change its name or limits"]);
-      const settings = settingsOf(body, project);
+      const settings = settingsOf(body, deps.readModels, project);
       const changed = await projects().updateProject(id, settings);
       if (changed === undefined) throw projectNotFound();
       await access.changed(actor, "project_changed", changed, { changes: settings });
