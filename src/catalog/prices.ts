@@ -1,9 +1,9 @@
 // The cost of tokens. Prices are US dollars per million tokens, which equals micro-dollars per token: costs are whole
 // micro-dollars, as stored.
 
+import type { BilledClass } from "../base/billed-class.ts";
 import { lookUp } from "../base/look-up.ts";
 import type { Usage } from "../chat/event.ts";
-import type { BilledClass } from "../store/usage/parts.ts";
 import { HOUR_WRITE_FACTOR } from "../vendors/anthropic.ts";
 
 /** US dollars per million tokens. A class without its own price costs as much as the class that contains it. */

@@ -1,8 +1,8 @@
 // The cost of a decision: its input tokens at the version's own price, or else at the price of the chat model that is asked
 // (configured or public), or at the decision service's public price. Output is free.
 
-import { type BilledCost, billedCost, NO_COST } from "../../catalog/billed.ts";
 import type { Prices } from "../../catalog/prices.ts";
+import { type BilledCost, billedCost, NO_COST } from "../../gateway/usage/billed-cost.ts";
 import { worstCostMicros } from "../../gateway/usage/worst-case.ts";
 import { vendorAt } from "../../vendors/look-up.ts";
 import { measure } from "../api/budget.ts";

@@ -1,7 +1,6 @@
 // Records the usage of a request once, after the answer: what the upstream reported, or otherwise what the gateway counted.
 
 import type { FailedRoute } from "../../base/attempt.ts";
-import { billedCost } from "../../catalog/billed.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import { knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
 import type { ChatEvent, Usage } from "../../chat/event.ts";
@@ -10,6 +9,7 @@ import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
+import { billedCost } from "./billed-cost.ts";
 import { type LabelHolder, usageLabelsOf } from "./labels.ts";
 import { mediaTokens } from "./media-tokens.ts";
 

@@ -8,15 +8,6 @@ export interface Label {
   readonly name: string;
 }
 
-/** What an upstream call used of one class by which its provider bills, such as `input` or `searches`. */
-export interface BilledClass {
-  readonly name: string;
-  /** Tokens, searches, requests, images, characters, or milliseconds of audio. */
-  readonly amount: number;
-  /** Undefined: the price is not known. */
-  readonly costMicros: number | undefined;
-}
-
 /** Sums of one class of a provider's model. */
 export interface ClassSums {
   readonly provider: string;

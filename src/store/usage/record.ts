@@ -1,9 +1,10 @@
 // The record of one request as the gateway reports it, and the sums of which roll-ups consist.
 
 import { ANSWERED, type FailedRoute, type KeptTry } from "../../base/attempt.ts";
+import type { BilledClass } from "../../base/billed-class.ts";
 import { isStorable, storable } from "../../base/storable.ts";
 import { latencyBucket } from "./latency.ts";
-import { addClasses, type BilledClass, type ClassSums, type Label, LabelReader } from "./parts.ts";
+import { addClasses, type ClassSums, type Label, LabelReader } from "./parts.ts";
 
 /** The error code of a request that its client aborted; this is not a failure. */
 export const STOPPED = "client_gone";

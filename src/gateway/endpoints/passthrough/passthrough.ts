@@ -5,7 +5,6 @@
 import type { Clock } from "../../../base/clock.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { type Limit, lone } from "../../../base/limit.ts";
-import { billedCost, NO_COST } from "../../../catalog/billed.ts";
 import type { Prices } from "../../../catalog/prices.ts";
 import { type ByteSource, byteResponse } from "../../../http/byte-response.ts";
 import { type Exchange, exchangeOf } from "../../../http/exchange.ts";
@@ -20,6 +19,7 @@ import type { Caller } from "../../admission/caller.ts";
 import { clientGone } from "../../calls/request-deadline.ts";
 import { headerText } from "../../centre/answer.ts";
 import { clientError } from "../../rules/policy.ts";
+import { billedCost, NO_COST } from "../../usage/billed-cost.ts";
 import { usageLabelsOf } from "../../usage/labels.ts";
 import { headersDown, headersUp } from "./headers.ts";
 import { SecretMask } from "./mask.ts";

@@ -1,7 +1,7 @@
 // The cost of one upstream call of any kind, in the members in which its usage record holds it.
 
-import type { UsageRecord } from "../store/usage/record.ts";
-import { billedClasses, knownCostMicros, type Measured, type Prices } from "./prices.ts";
+import { billedClasses, knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
+import type { UsageRecord } from "../../store/usage/record.ts";
 
 /** The members of a usage record that say what a call costs and why. */
 export type BilledCost = Pick<
