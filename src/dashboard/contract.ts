@@ -91,21 +91,16 @@ export interface KeyView extends KeyLimits {
   readonly last_used_at: string | null;
   /** The content of its requests is never stored. */
   readonly no_store: boolean;
+  /** It is refused until it is enabled again. */
+  readonly disabled: boolean;
+  /** It manages keys, and asks no model. */
+  readonly management: boolean;
   /** Until this time the messages of its requests are kept; null: the key is not being debugged. */
   readonly debug_until: string | null;
   /** Patterns of the models that it may use; null: every model of the plan. */
   readonly models: readonly string[] | null;
   /** Its requests may use passthrough to any path of a provider. */
   readonly passthrough: boolean;
-}
-
-/** Answer of `POST keys/ID/rotate`. */
-export interface RotatedKey {
-  readonly id: string;
-  readonly key: string;
-  readonly name: string;
-  /** The old key works until this time, or until its own expiry. */
-  readonly old_until: string;
 }
 
 /** Body of `POST keys`, and of `POST keys/ID`, which clears the fields that are absent. */

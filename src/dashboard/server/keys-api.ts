@@ -9,13 +9,21 @@ import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
-import { HOUSE_KEY } from "../../store/access/key-listing.ts";
+import {
+  HOUSE_KEY,
+  KEYS_MAX,
+  type KeyOrder,
+  type KeySearch,
+  type KeyState,
+  LIVE_KEYS_MAX,
+} from "../../store/access/key-listing.ts";
 import type { KeyChange, KeyInfo, NewKey } from "../../store/access/key-rows.ts";
 import type { KeyStore } from "../../store/access/keys.ts";
 import { dayOf } from "../../store/usage/record.ts";
 import { keyBudgetNow } from "../../store/usage/spending.ts";
 import type { UsageStore } from "../../store/usage/usage.ts";
-import type { BudgetView, KeyView, RotatedKey } from "../contract.ts";
+import type { BudgetView, KeyView } from "../contract.ts";
+import type { KeyListing, RotatedKey } from "../contract-keys.ts";
 import { type Endpoint, type MemberRequest, member } from "./endpoint.ts";
 import { optionalNumber, optionalSwitch, optionalTexts, optionalTime } from "./form.ts";
 
@@ -41,7 +49,10 @@ type NotedEvent =
   | "account_reset_link_made";
 
 export interface KeysApiDeps {
-  readonly keys: Pick<KeyStore, "createKey" | "listKeys" | "revokeKey" | "updateKey" | "rotateKey">;
+  readonly keys: Pick<
+    KeyStore,
+    "createKey" | "findKey" | "searchKeys" | "listKeys" | "countLiveKeys" | "revokeKey" | "updateKey" | "rotateKey"
+  >;
   /** By day and key. */
   readonly usage: Pick<UsageStore, "sumsBySlot">;
   readonly clock: Clock;
@@ -57,11 +68,7 @@ export interface KeysApiDeps {
 }
 
 const NAME_CHARS_MAX = 100;
-/** The limit of live keys for one account: more than a person needs. */
-const LIVE_KEYS_MAX = 200;
-/** The limit that includes revoked keys, so that repeated creation and revocation cannot fill the disk. */
-const KEYS_MAX = 5000;
-/** The number of revoked keys that are listed, newest first. */
+/** The number of keys that are listed at once. */
 const LISTED_MAX = 500;
 const MICROS_PER_USD = 1_000_000;
 const BUDGET_USD_MAX = 1_000_000;
@@ -76,12 +83,11 @@ const SPARK_DAYS = 7;
 export function keysApi(deps: KeysApiDeps): Endpoint[] {
   const { keys } = deps;
   return [
-    member("GET", "/keys", async ({ who }) => {
-      const all = (await keys.listKeys(who.account.id)).filter(({ id }) => !id.startsWith(HOUSE_KEY));
+    member("GET", "/keys", async ({ who, query }): Promise<KeyListing> => {
+      const { total, rows } = await keys.searchKeys({ accountId: who.account.id }, searchOf(query));
       const view = keyViewer(deps, who.account);
       const sparks = await sparksOf(deps, who.account.id);
-      const data = all.reverse().slice(0, LISTED_MAX);
-      return { data: data.map((key) => ({ ...view(key), requests_by_day: sparks(key.id) })) };
+      return { data: rows.map((key) => ({ ...view(key), requests_by_day: sparks(key.id) })), total };
     }),
 
     member("POST", "/keys", async (visit) => {
@@ -130,8 +136,8 @@ export function keysApi(deps: KeysApiDeps): Endpoint[] {
 /** The live key of the caller that the path names. Throws `ApiError` 404. */
 async function ownKey({ keys }: Pick<KeysApiDeps, "keys">, visit: MemberRequest): Promise<KeyInfo> {
   const id = visit.params["id"] ?? "";
-  const found = (await keys.listKeys(visit.who.account.id)).find((key) => key.id === id && key.revokedAtMs === null);
-  if (found === undefined || id.startsWith(HOUSE_KEY)) throw noKey();
+  const found = await keys.findKey(id, { accountId: visit.who.account.id });
+  if (found === undefined || found.revokedAtMs !== null || id.startsWith(HOUSE_KEY)) throw noKey();
   return found;
 }
 
@@ -139,14 +145,33 @@ function noKey(message = "There is no such key, or it was already revoked."): Ap
   return new ApiError("key_not_found", message);
 }
 
+const ORDERS: readonly KeyOrder[] = ["created", "name", "used", "spent"];
+const STATES: readonly KeyState[] = ["live", "disabled", "expired", "revoked"];
+
+/** Which keys a listing asks for. Words that are not known, as those of an old link, count as absent. */
+function searchOf(query: URLSearchParams): KeySearch {
+  const order = ORDERS.find((one) => one === query.get("order")) ?? "created";
+  const state = STATES.find((one) => one === query.get("state"));
+  const whole = (name: string, otherwise: number) => {
+    const text = query.get(name) ?? "";
+    return /^\d{1,7}$/.test(text) ? Number(text) : otherwise;
+  };
+  return {
+    text: (query.get("find") ?? "").trim().slice(0, NAME_CHARS_MAX),
+    ...{ order, descending: order !== "name", skip: whole("skip", 0) },
+    limit: Math.min(LISTED_MAX, Math.max(1, whole("limit", LISTED_MAX))),
+    isKept: query.get("state") === "kept",
+    ...(state === undefined ? {} : { state }),
+  };
+}
+
 /** Throws `ApiError` 400 if an account has as many keys as it may. */
 export async function refuseTooMany(
-  { keys }: Pick<KeysApiDeps, "keys">,
+  { keys }: { keys: Pick<KeyStore, "countLiveKeys" | "searchKeys"> },
   accountId: string,
-  liveMax = LIVE_KEYS_MAX,
 ): Promise<void> {
-  const all = await keys.listKeys(accountId);
-  if (all.length >= KEYS_MAX || all.filter(({ revokedAtMs }) => revokedAtMs === null).length >= liveMax) {
+  const live = (await keys.countLiveKeys([accountId])).get(accountId) ?? 0;
+  if (live >= LIVE_KEYS_MAX || (await keys.searchKeys({ accountId }, { limit: 1 })).total >= KEYS_MAX) {
     throw new ApiError("invalid_request", `An account has at most ${LIVE_KEYS_MAX} keys. Revoke some first.`);
   }
 }
@@ -250,6 +275,8 @@ function keyView(row: KeyInfo, { unpriced, nowMs }: { unpriced: readonly string[
     created_at: isoTime(row.createdAtMs),
     last_used_at: isoTime(row.lastUsedAtMs),
     no_store: row.noStore,
+    disabled: row.disabled,
+    management: row.management !== null,
     debug_until: isoTime(row.debugUntilMs),
     models: row.models,
     passthrough: row.passthrough,

@@ -23,10 +23,15 @@ export function useLoad<T>(path: string): Loaded<T> {
   const problem = useSignal<string | undefined>(undefined);
   const good = useRef({ path: "", atMs: 0 });
   const retry = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const latest = useRef(path);
+  latest.current = path;
   const reload = useCallback(async () => {
     clearTimeout(retry.current);
     try {
-      value.value = await call<T>("GET", path);
+      const answer = await call<T>("GET", path);
+      // A slow answer must not take the place of one that was asked for later.
+      if (latest.current !== path) return;
+      value.value = answer;
       problem.value = undefined;
       good.current = { path, atMs: Date.now() };
     } catch (error) {

@@ -45,6 +45,10 @@ export interface KeySums {
 }
 
 const PAGE_MAX = 500;
+/** The live keys of one account: enough for a large team, and few enough that nobody can fill the disk with keys. */
+export const LIVE_KEYS_MAX = 20_000;
+/** The same with revoked keys, so that making and revoking keys over and over cannot fill the disk. */
+export const KEYS_MAX = 50_000;
 /** The prefix of internal keys, which can never be used to authenticate. */
 export const HOUSE_KEY = "house-";
 

@@ -3,7 +3,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { CreatedKey, KeyView, NewKeyForm, RotatedKey } from "../../contract.ts";
+import type { CreatedKey, KeyView, NewKeyForm } from "../../contract.ts";
+import type { RotatedKey } from "../../contract-keys.ts";
 import { call } from "../api.ts";
 import { Examples } from "../parts/examples.tsx";
 import { Choice, Field, type Form, Submit, Switch, useForm } from "../parts/form.tsx";

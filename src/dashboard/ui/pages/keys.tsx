@@ -2,7 +2,8 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { KeyView, Listing } from "../../contract.ts";
+import type { KeyView } from "../../contract.ts";
+import type { KeyListing } from "../../contract-keys.ts";
 import { call } from "../api.ts";
 import { forget, recall } from "../kept.ts";
 import { useLoad } from "../load.ts";
@@ -22,16 +23,35 @@ import { CreateKey, EditKey, editForm, RotateKey, unpricedText } from "./key-for
 
 /** The keys that are shown at first; with more of them there is a search. */
 const PAGE = 20;
-const MORE = 100;
+/** The keys of a page, when more of them were asked for. */
+const LONG_PAGE = 100;
+const REVOKED_SHOWN = 100;
+
+/** Which keys the query of the page asks for. Without a page in it, the first few are shown. */
+function keysAsked() {
+  const wanted = query.value;
+  const sought = wanted.get("find") ?? "";
+  const state = wanted.get("state") ?? "";
+  const page = Math.max(0, Number.parseInt(wanted.get("page") ?? "0", 10) || 0);
+  const isLong = wanted.has("page");
+  const asked = new URLSearchParams({
+    ...{ find: sought, order: wanted.get("order") ?? "", state: state === "" ? "kept" : state },
+    ...{ limit: String(isLong ? LONG_PAGE : PAGE), skip: String(isLong ? page * LONG_PAGE : 0) },
+  });
+  return { sought, isFiltered: sought.trim() !== "" || state !== "", isLong, page, asked: asked.toString() };
+}
 
 export function KeysPage() {
-  const keys = useLoad<Listing<KeyView>>("/keys");
+  const { sought, isFiltered, isLong, page, asked } = keysAsked();
+  const keys = useLoad<KeyListing>(`/keys?${asked}`);
   const list = keys.value.value?.data;
-  const live = list?.filter((key) => key.revoked_at === null) ?? [];
-  const revoked = list?.filter((key) => key.revoked_at !== null) ?? [];
-  const most = useSignal(PAGE);
-  const sought = query.value.get("find") ?? "";
-  const found = live.filter((key) => hasText(key, sought.trim().toLowerCase()));
+  const live = list ?? [];
+  const total = keys.value.value?.total ?? 0;
+  const gone = useLoad<KeyListing>(`/keys?state=revoked&limit=${REVOKED_SHOWN}`);
+  const revoked = gone.value.value?.data ?? [];
+  const reload = async () => {
+    await Promise.all([keys.reload(), gone.reload()]);
+  };
   const showRevoked = useSignal(false);
   const isThere = list !== undefined;
   useEffect(() => {
@@ -62,37 +82,37 @@ export function KeysPage() {
     <>
       <Title>Keys</Title>
       {chosen.value === undefined ? (
-        <CreateKey made={keys.reload} keys={live} />
+        <CreateKey made={reload} keys={live} />
       ) : chosen.value.what === "edit" ? (
         <EditKey key={chosen.value.key.id} of={chosen.value.key} done={closeForm} />
       ) : (
-        <RotateKey key={`rotate ${chosen.value.key.id}`} of={chosen.value.key} changed={keys.reload} done={closeForm} />
+        <RotateKey key={`rotate ${chosen.value.key.id}`} of={chosen.value.key} changed={reload} done={closeForm} />
       )}
       {keys.problem.value !== undefined && <Notice kind="danger">{keys.problem.value}</Notice>}
-      {list !== undefined && live.length === 0 && <Empty>You have no keys. A program needs one to use the API.</Empty>}
-      {live.length > PAGE && <FindKey />}
-      {live.length > 0 && found.length === 0 && <Empty>No key has “{sought}” in its name.</Empty>}
-      {found.length > 0 && (
+      {(total > PAGE || isFiltered || isLong) && <FindKey />}
+      {list !== undefined && live.length === 0 && <NoKeys sought={sought.trim()} isFiltered={isFiltered} />}
+      {live.length > 0 && (
         <KeyTable
-          keys={found.slice(0, most.value)}
+          keys={live}
           path="/keys"
-          changed={keys.reload}
-          revoke={(key) => revokeKey(key, { path: "/keys", changed: keys.reload })}
+          changed={reload}
+          revoke={(key) => revokeKey(key, { path: "/keys", changed: reload })}
           choose={choose}
         />
       )}
-      {found.length > most.value && (
+      {!isLong && total > live.length && live.length > 0 && (
         <div class="row">
-          <button type="button" onClick={() => (most.value += MORE)}>
-            Show more keys ({found.length - most.value})
+          <button type="button" onClick={() => select({ page: "0" })}>
+            Show more keys ({total - live.length})
           </button>
         </div>
       )}
+      {isLong && (total > LONG_PAGE || page > 0) && <Pages page={page} shown={live.length} total={total} />}
       {revoked.length > 0 && (
         <details onToggle={(event) => (showRevoked.value = event.currentTarget.open)}>
-          <summary>Revoked keys ({revoked.length})</summary>
+          <summary>Revoked keys ({gone.value.value?.total})</summary>
           {showRevoked.value && (
-            <KeyTable keys={revoked} path="/keys" changed={keys.reload} revoke={async () => undefined} />
+            <KeyTable keys={revoked} path="/keys" changed={reload} revoke={async () => undefined} />
           )}
         </details>
       )}
@@ -100,26 +120,91 @@ export function KeysPage() {
   );
 }
 
-function hasText({ name, key }: KeyView, text: string): boolean {
-  return name.toLowerCase().includes(text) || key.toLowerCase().includes(text);
+function NoKeys({ sought, isFiltered }: { sought: string; isFiltered: boolean }) {
+  if (!isFiltered) return <Empty>You have no keys. A program needs one to use the API.</Empty>;
+  return <Empty>{sought === "" ? "There is no such key." : `No key has “${sought}” in its name.`}</Empty>;
+}
+
+/** Which keys of how many are shown, with buttons for the pages beside them. */
+function Pages({ page, shown, total }: { page: number; shown: number; total: number }) {
+  const first = page * LONG_PAGE + 1;
+  return (
+    <nav class="row" aria-label="Pages of keys">
+      <button type="button" disabled={page === 0} onClick={() => select({ page: String(page - 1) })}>
+        Previous
+      </button>
+      <span>
+        {first.toLocaleString("en")} to {(first + shown - 1).toLocaleString("en")} of {total.toLocaleString("en")}
+      </span>
+      <button
+        type="button"
+        disabled={(page + 1) * LONG_PAGE >= total}
+        onClick={() => select({ page: String(page + 1) })}
+      >
+        Next
+      </button>
+    </nav>
+  );
+}
+
+const ORDERS = [
+  ["", "Newest first"],
+  ["name", "Name"],
+  ["used", "Last used"],
+  ["spent", "Spent most"],
+] as const;
+const STATES = [
+  ["", "All"],
+  ["live", "Live"],
+  ["disabled", "Disabled"],
+  ["expired", "Expired"],
+] as const;
+
+/** Begins again with the first page of other keys. */
+function selectKeys(changes: Readonly<Record<string, string>>): void {
+  select({ ...changes, ...(query.peek().has("page") ? { page: "0" } : {}) });
+}
+
+function KeyChoice({ name, label, options }: { name: string; label: string; options: typeof ORDERS | typeof STATES }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={query.value.get(name) ?? ""}
+        onChange={(event) => selectKeys({ [name]: event.currentTarget.value })}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
 }
 
 /** What is sought is in the query, so that a reload shows the same keys. */
 function FindKey() {
   const id = useId();
   return (
-    <search class="field">
-      <label for={id}>Find a key</label>
-      <input
-        id={id}
-        type="search"
-        defaultValue={query.peek().get("find") ?? ""}
-        placeholder="Part of its name"
-        maxLength={100}
-        spellcheck={false}
-        autocomplete="off"
-        onInput={(event) => select({ find: event.currentTarget.value })}
-      />
+    <search class="inline">
+      <div class="field">
+        <label for={id}>Find a key</label>
+        <input
+          id={id}
+          type="search"
+          defaultValue={query.peek().get("find") ?? ""}
+          placeholder="Part of its name"
+          maxLength={100}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(event) => selectKeys({ find: event.currentTarget.value })}
+        />
+      </div>
+      <KeyChoice name="state" label="Show" options={STATES} />
+      <KeyChoice name="order" label="Sort" options={ORDERS} />
     </search>
   );
 }
@@ -213,6 +298,7 @@ function isDebugged(key: KeyView): key is KeyView & { debug_until: string } {
 
 function State({ of: key }: { of: KeyView }) {
   if (key.revoked_at !== null) return <Badge>Revoked</Badge>;
+  if (key.disabled) return <Badge kind="danger">Disabled</Badge>;
   if (key.expires_at === null) return null;
   return isOver(key) ? (
     <Badge kind="danger">Expired</Badge>
@@ -228,6 +314,7 @@ function limitsOf(key: KeyView): string {
   if (key.tpm !== null) limits.push(`${key.tpm.toLocaleString("en")} tokens/min`);
   if (key.parallel !== null) limits.push(`${key.parallel} at once`);
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
+  if (key.management) limits.push("manages keys");
   if (key.no_store) limits.push("keeps nothing");
   if (isDebugged(key)) limits.push(`debugged until ${exactTime(key.debug_until)}`);
   if (key.passthrough) limits.push("every provider path");

@@ -5,7 +5,13 @@ import { isTierId } from "../../../catalog/tiers.ts";
 import { readJsonBody } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import type { Account } from "../../../store/access/accounts.ts";
-import { HOUSE_KEY, type KeyScope, type KeySearch } from "../../../store/access/key-listing.ts";
+import {
+  HOUSE_KEY,
+  KEYS_MAX,
+  type KeyScope,
+  type KeySearch,
+  LIVE_KEYS_MAX,
+} from "../../../store/access/key-listing.ts";
 import type { KeyInfo } from "../../../store/access/key-rows.ts";
 import type { Caller } from "../../admission/caller.ts";
 import type { ManagedCall, ManagedKeysDeps } from "./deps.ts";
@@ -16,10 +22,6 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** A body of settings is small. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** Enough for a large team, and few enough that nobody can fill the disk with keys. */
-export const LIVE_KEYS_MAX = 20_000;
-/** The same with revoked keys, so that making and revoking keys over and over cannot fill the disk. */
-export const KEYS_MAX = 50_000;
 
 /** Reads a body of settings. */
 export async function settingsBody(deps: ManagedKeysDeps, request: Request): Promise<Body> {
