@@ -19,6 +19,8 @@ export const accounts = sqliteTable(
     passwordHash: text("password_hash"),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
     tier: text("tier").$type<TierId>().notNull(),
+    /** The identity provider whose groups gave the plan, which ends with the group; null: a person or the start did. */
+    tierProvider: text("tier_provider"),
     trialEndsAtMs: wholeMs("trial_ends_at"),
     subscriptionUntilMs: wholeMs("subscription_until"),
     admin: integer("admin", { mode: "boolean" }).notNull().default(false),

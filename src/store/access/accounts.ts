@@ -17,7 +17,7 @@ import type { Identity } from "./identities.ts";
 import { identities, invites } from "./schema.ts";
 
 /** An account as stored. */
-export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey">;
+export type Account = Omit<typeof accounts.$inferSelect, "usernameKey" | "emailKey" | "tierProvider">;
 
 /** The fields of a new account; the others have defaults. */
 export interface NewAccount {

@@ -31,6 +31,7 @@ import keyManagement from "../migrations/0023_key_management.sql" with { type: "
 import usageDimensions from "../migrations/0024_usage_dimensions.sql" with { type: "text" };
 import agentRuns from "../migrations/0025_agent_runs.sql" with { type: "text" };
 import alerts from "../migrations/0026_alerts.sql" with { type: "text" };
+import groupPlans from "../migrations/0027_group_plans.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -75,6 +76,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0024_usage_dimensions", sql: usageDimensions, usableFrom: "0014_job_lease" },
   { name: "0025_agent_runs", sql: agentRuns, usableFrom: "0014_job_lease" },
   { name: "0026_alerts", sql: alerts, usableFrom: "0014_job_lease" },
+  { name: "0027_group_plans", sql: groupPlans, usableFrom: "0014_job_lease" },
 ];
 
 /**
