@@ -22,7 +22,7 @@ const addressTests = lazily(() => {
 
 /** Throws `ApiError` 403 if the caller's key may not be used for this request. */
 export function requireUsable(
-  { management, disabled, addresses }: Pick<Caller, "management" | "disabled" | "addresses">,
+  { management, disabled, addresses, account }: Pick<Caller, "management" | "disabled" | "addresses" | "account">,
   request: Request,
   kind: KeyKind,
 ): void {
@@ -38,6 +38,13 @@ export function requireUsable(
     throw new ApiError(
       "management_key_required",
       "This endpoint takes a management key (sk-m-…), and an ordinary key was sent.",
+    );
+  }
+  // Whoever is no administrator any more must not go on managing the keys of everyone.
+  if (kind === "management" && management === "all" && !account.admin) {
+    throw new ApiError(
+      "management_key_required",
+      "This management key is for all accounts, and its own account is no longer an administrator's.",
     );
   }
 }

@@ -30,23 +30,29 @@ export async function settingsBody(deps: ManagedKeysDeps, request: Request): Pro
   return (await readJsonBody(request, { ...limits, maxBytes })).body;
 }
 
-/** The keys that a management key manages. */
-function scopeOf({ management, accountId, projectId }: Caller): KeyScope {
+/** The keys that a management key manages: of a project all, or the holder's own if it is a mere member there now. */
+async function scopeOf(
+  { projectMembers }: ManagedKeysDeps,
+  { management, accountId, projectId }: Caller,
+): Promise<KeyScope> {
   if (management === "all") return {};
-  return management === "project" ? { projectId: projectId ?? "" } : { accountId };
+  if (management !== "project") return { accountId };
+  const role = projectId === null ? undefined : await projectMembers().findRole(projectId, accountId);
+  const ofProject = { projectId: projectId ?? "" };
+  return role === "owner" || role === "manager" ? ofProject : { ...ofProject, accountId };
 }
 
 /** A page of the keys that the caller manages. Keys that were revoked are left out, as if they were gone. */
 export async function listManaged(deps: ManagedKeysDeps, caller: Caller, search: KeySearch) {
   const withoutAll = caller.management !== "all";
-  const { total, rows } = await deps.keys.searchKeys(scopeOf(caller), { ...search, withoutAll });
+  const { total, rows } = await deps.keys.searchKeys(await scopeOf(deps, caller), { ...search, withoutAll });
   return { total, keys: await describeKeys(deps, rows) };
 }
 
 /** The key that a path names, if the caller manages it. Throws `ApiError` 404. */
 export async function findManaged(deps: ManagedKeysDeps, { caller, params }: ManagedCall): Promise<KeyInfo> {
   const id = params["id"] ?? "";
-  const row = id.startsWith(HOUSE_KEY) ? undefined : await deps.keys.findKey(id, scopeOf(caller));
+  const row = id.startsWith(HOUSE_KEY) ? undefined : await deps.keys.findKey(id, await scopeOf(deps, caller));
   // A management key for one account must not give itself the rights of one for all accounts.
   const isAbove = row?.management === "all" && caller.management !== "all";
   if (row === undefined || row.revokedAtMs !== null || isAbove) throw noKey();
@@ -98,6 +104,7 @@ export async function changeManaged(
     throw new ApiError("permission_denied", "'passthrough' is set when a key is made, and cannot be changed.", {
       param: "passthrough",
     });
+  if (before.id === caller.keyId) refuseOwnBounds(settings);
   requireOwnRights(deps, { caller, owner, settings, before });
   requirePeriod(settings, before);
   const moved =
@@ -111,6 +118,14 @@ export async function changeManaged(
   const changed = Object.keys(settings);
   await note(deps, call, { event: "key_changed", accountId: owner.id, detail: { ...nameOf(before), changed } });
   return describeKey(deps, call);
+}
+
+/** A management key that was stolen must not make itself last longer, or usable from elsewhere. Throws `ApiError` 403. */
+function refuseOwnBounds({ expiresAtMs, addresses }: KeySettings): void {
+  const param = expiresAtMs !== undefined ? "expires_at" : addresses !== undefined ? "addresses" : undefined;
+  if (param === undefined) return;
+  const message = `A management key cannot change '${param}' of itself. Its owner can change it in the dashboard.`;
+  throw new ApiError("permission_denied", message, { param });
 }
 
 /** Gives a key another secret. Throws `ApiError` 403 and 404. */

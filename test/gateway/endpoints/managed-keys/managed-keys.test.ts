@@ -2,6 +2,7 @@
 // and is in the audit log.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { accountStore } from "../../../../src/store/access/accounts.ts";
 import { auditStore } from "../../../../src/store/access/audit.ts";
 import type { NewKey } from "../../../../src/store/access/key-rows.ts";
 import { keyStore } from "../../../../src/store/access/keys.ts";
@@ -134,6 +135,49 @@ test("a management key sees the keys of its account, of its project, or of all",
   expect((await ask("project", "PATCH", `/v1/keys/${ids["theirs in the project"]}`, { rpm: 2 })).json.rpm).toBe(2);
   expect(await create("project", { name: "into the project" })).toMatchObject({ project: projectId, account: owner });
   expect(await create("all", { name: "for another", account: other })).toMatchObject({ account: other });
+});
+
+test("a management key has no more rights than its account has now", async () => {
+  const { id: demoted } = await app.addAccount("demoted", { admin: true });
+  await make("demoted all", demoted, { management: "all" });
+  expect(await namesOf("demoted all")).toContain("theirs");
+  await accountStore(store).updateAccount(demoted, { admin: false });
+  await keyStore(store).updateKey(ids["demoted all"] ?? "", demoted, { name: "demoted all" });
+  app.clock.advance(1000);
+  for (const path of ["/v1/keys", "/api/v1/keys", "/v1/usage", "/v1/projects", `/v1/projects/${projectId}`]) {
+    const answer = await ask("demoted all", "GET", path);
+    expect([path, answer.status, code(answer)]).toEqual([path, 403, "management_key_required"]);
+  }
+  // A manager that became a member again has its own keys in the project alone.
+  const { id: manager } = await app.addAccount("manager");
+  await projectMemberStore(store).setMember(projectId, manager, "manager");
+  await make("managers", manager, { management: "project", projectId });
+  expect(await namesOf("managers")).toContain("theirs in the project");
+  await projectMemberStore(store).setMember(projectId, manager, "member");
+  expect(await namesOf("managers")).toEqual(["managers"]);
+  for (const method of ["GET", "PATCH", "DELETE"]) {
+    const body = method === "PATCH" ? { rpm: 1 } : undefined;
+    const answer = await ask("managers", method, `/v1/keys/${ids["theirs in the project"]}`, body);
+    expect([method, code(answer)]).toEqual([method, "key_not_found"]);
+  }
+  await keyStore(store).revokeKey(ids["managers"] ?? "");
+});
+
+test("a management key makes itself neither last longer nor usable from elsewhere", async () => {
+  const expiresAtMs = app.clock.now() + 3_600_000;
+  await make("short", owner, { management: "account", expiresAtMs, addresses: ["127.0.0.0/8"] });
+  for (const [param, value] of [
+    ["expires_at", null],
+    ["expires_at", "2990-01-01"],
+    ["addresses", null],
+    ["addresses", ["0.0.0.0/0"]],
+  ] as const) {
+    const answer = await ask("short", "PATCH", `/v1/keys/${ids["short"]}`, { [param]: value });
+    expect([answer.status, code(answer), answer.json.error?.param]).toEqual([403, "permission_denied", param]);
+  }
+  const router = await ask("short", "PATCH", `/api/v1/keys/${ids["short"]}`, { expires_at: null });
+  expect([router.status, code(router)]).toEqual([403, "permission_denied"]);
+  expect((await ask("short", "PATCH", `/v1/keys/${ids["short"]}`, { name: "brief" })).json.name).toBe("brief");
 });
 
 test("no key gets a right that its account does not have, and wrong settings are named", async () => {
