@@ -54,15 +54,18 @@ export function readSets(root: string): LabelledSet[] {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The main content of a page in the form that the scorer expects. */
-export function mainText(
+/** The main content of a page in the form that the scorer expects, and how good the program thinks it is. */
+export function mainPart(
   html: string,
   { weights, truth, scorer }: { weights: Weights; truth: Truth; scorer: Scorer },
-): string {
+): { readonly text: string; readonly quality: number | undefined } {
   const document = readPage(html);
-  keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
+  const { quality } = keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const markdown = toMarkdown(document.body);
-  return scorer.stripMarkdown(scorer.withoutTitle(markdown, document.title, truth.text ?? ""));
+  return {
+    text: scorer.stripMarkdown(scorer.withoutTitle(markdown, document.title, truth.text ?? "")),
+    quality,
+  };
 }
 
 /** Scores some pages of a set, each with the weights that are chosen for it. */
@@ -73,6 +76,6 @@ export function scoreSet(
 ): Score {
   const texts: Record<string, string> = {};
   for (const id of ids)
-    texts[id] = mainText(readHtml(root, name, id), { weights: weightsOf(id), truth: truths[id] as Truth, scorer });
+    texts[id] = mainPart(readHtml(root, name, id), { weights: weightsOf(id), truth: truths[id] as Truth, scorer }).text;
   return scorer.score(name, truths, ids, texts);
 }
