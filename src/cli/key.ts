@@ -14,7 +14,7 @@ import { MICROS_PER_USD, microsOf, noteUnpriced, periodOf } from "./budget-flags
 import type { Command, CommandGroup } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
-import { modelsFlag } from "./limit-flags.ts";
+import { modelsFlag, RUN_USAGE, runFlags, runOptions } from "./limit-flags.ts";
 import { failure, futureFlag, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
@@ -28,8 +28,7 @@ const create: Command = {
     "sallyport key create --account ada@example.com --name terraform --manage",
     "sallyport key create --account ada@example.com --name ci --rpm 30 --budget 5 --budget-period 30d --models 'gpt-*' --json",
   ],
-  usage:
-    "--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--tpm N] [--parallel N] [--address CIDR]… [--project ID] [--passthrough] [--no-store] [--manage | --manage-all]",
+  usage: `--account EMAIL --name N [--rpm N] [--expires ISO] [--budget USD --budget-period 30d] [--models GLOB]… [--mcp NAME]… [--tpm N] [--parallel N] [--address CIDR]… ${RUN_USAGE} [--project ID] [--passthrough] [--no-store] [--manage | --manage-all]`,
   options: [
     ACCOUNT,
     { name: "name", value: "N", summary: "a name that says what the key is for" },
@@ -61,6 +60,7 @@ const create: Command = {
       multiple: true,
       summary: "addresses from which it may be used, such as 10.0.0.0/8; may be repeated (default: any)",
     },
+    ...runOptions("the plan's"),
     {
       name: "manage",
       summary:
@@ -91,6 +91,7 @@ const create: Command = {
       tpm: flags.integer("tpm", 1) ?? null,
       parallel: flags.integer("parallel", 1) ?? null,
       addresses: addressesOf(flags),
+      ...runFlags(flags),
       management: managementOf(flags),
       models: modelsFlag(flags),
       projectId: flags.text("project") ?? null,
@@ -256,6 +257,7 @@ function shown(row: KeyInfo) {
     tpm: row.tpm,
     parallel: row.parallel,
     addresses: row.addresses,
+    ...{ run_usd: usd(row.runMicros), run_requests: row.runRequests, run_repeats: row.runRepeats },
     disabled: row.disabled,
     management: row.management,
     project_id: row.projectId,

@@ -18,12 +18,10 @@ import { MICROS_PER_USD, microsOf, periodOf } from "./budget-flags.ts";
 import type { Command, CommandGroup, Context } from "./command.ts";
 import { UsageError } from "./failure.ts";
 import type { CommandOption, Flags } from "./flags.ts";
-import { modelsFlag } from "./limit-flags.ts";
+import { modelsFlag, NONE, RUN_USAGE, runFlags, runOptions } from "./limit-flags.ts";
 import { failure, nowMs, printRecord, printRows, withStore } from "./workspace.ts";
 
 const NAME_CHARS_MAX = 100;
-/** The value that takes a limit away. */
-const NONE = "none";
 
 const ID: CommandOption = { name: "id", value: "ID", summary: "the project's id, from `project list`" };
 const EMAIL: CommandOption = { name: "email", value: "E", summary: "the member's e-mail address" };
@@ -45,9 +43,10 @@ const limitOptions = (before: string): readonly CommandOption[] => [
     multiple: true,
     summary: "models that its keys may use, such as gpt-*; may be repeated (default: all models)",
   },
+  ...runOptions(before === NONE ? "the plan's" : before),
 ];
 
-const LIMITS = "[--rpm N] [--tpm N] [--parallel N] [--budget USD] [--budget-period 30d] [--models GLOB]…";
+const LIMITS = `[--rpm N] [--tpm N] [--parallel N] [--budget USD] [--budget-period 30d] [--models GLOB]… ${RUN_USAGE}`;
 
 const create: Command = {
   summary: "create a project of an account, which becomes its owner",
@@ -250,7 +249,7 @@ function settingsOf(flags: Flags, before: Project | undefined): Partial<ProjectS
     .map((name) => [name, flags.text(name) === NONE ? null : flags.integer(name, 1)]);
   const models =
     flags.all("models").length === 0 ? {} : { models: flags.text("models") === NONE ? null : modelsFlag(flags) };
-  return { ...Object.fromEntries(numbers), ...models, ...budgetOf(flags, before) };
+  return { ...Object.fromEntries(numbers), ...models, ...budgetOf(flags, before), ...runFlags(flags) };
 }
 
 function budgetOf(flags: Flags, before: Project | undefined): Partial<ProjectSettings> {
@@ -275,6 +274,7 @@ function shown(row: Project) {
     spent_usd: budget === undefined ? null : usd(budget.spentMicros),
     resets_at: isoTime(budget?.resetsAtMs ?? null),
     models: row.models === null ? null : row.models.join(" "),
+    ...{ run_usd: usd(row.runMicros), run_requests: row.runRequests, run_repeats: row.runRepeats },
     created_at: isoTime(row.createdAtMs),
   };
 }

@@ -62,7 +62,10 @@ async function team(limits: Json = {}) {
   return { id: String(json["id"]), path };
 }
 
-const LIMITS = { budget: 2.5, budget_period: "30d", rpm: 9, tpm: 5000, parallel: 2, models: ["demo-*"] };
+const LIMITS = {
+  ...{ budget: 2.5, budget_period: "30d", rpm: 9, tpm: 5000, parallel: 2, models: ["demo-*"] },
+  runs: { usd: 5, requests: 500, repeats: 8 },
+};
 
 test("a project has the limits that it was given, and what is absent from a change stays", async () => {
   const made = await ask(owner, "POST", "/v1/projects", { name: " search ", ...LIMITS });
@@ -92,6 +95,8 @@ test.each([
   ["parallel", { name: "n", parallel: "2" }],
   ["models", { name: "n", models: "gpt" }],
   ["models", { name: "n", models: [""] }],
+  ["runs", { name: "n", runs: "5" }],
+  ["runs.usd", { name: "n", runs: { usd: "5" } }],
   ["budget", { name: "n", budget: -1 }],
   ["budget", { name: "n", budget_period: "30d" }],
   ["budget_period", { name: "n", budget: 1, budget_period: "soon" }],

@@ -56,12 +56,39 @@ test("set changes what is given, and takes away what is none", async () => {
   ).toEqual({
     ...{ id, name: "find", rpm: null, tpm: 5000, parallel: null, budget_usd: 2.5, budget_period_seconds: 2_592_000 },
     ...{ spent_usd: 0, resets_at: expect.any(String), models: "gpt-*", created_at: expect.any(String) },
+    ...{ run_usd: null, run_requests: null, run_repeats: null },
   });
   const off = await json("project", "set", "--id", id, "--budget", "none", "--models", "none", "--parallel", "2");
   expect(off).toMatchObject({ budget_usd: null, budget_period_seconds: null, models: null, tpm: 5000, parallel: 2 });
   expect(await json("project", "list", "--account", ANN)).toEqual([
     { ...off, role: "owner", members: expect.any(Number), keys: expect.any(Number) },
   ]);
+});
+
+test.each([
+  ["project", () => ["project", "set", "--id", id]],
+  ["key", () => ["key", "create", "--account", ANN, "--name", "runs"]],
+])("limits of agent runs of a %s are set, 0 and none are none, and wrong ones are named", async (of, command) => {
+  const shown = async (...flags: readonly string[]) => {
+    const made = await json(...command(), ...flags);
+    const rows: Record<string, unknown>[] =
+      of === "key" ? await json("key", "list", "--account", ANN) : await json("project", "list");
+    return rows.find((row) => row["id"] === made.id);
+  };
+  const limits = ["--run-usd", "0.5", "--run-requests", "20", "--run-repeats", "4"];
+  expect(await shown(...limits)).toMatchObject({ run_usd: 0.5, run_requests: 20, run_repeats: 4 });
+  const off = ["--run-usd", "none", "--run-requests", "0", "--run-repeats", "none"];
+  expect(await shown(...off)).toMatchObject({ run_usd: null, run_requests: null, run_repeats: null });
+  for (const [flag, value] of [
+    ["--run-usd", "much"],
+    ["--run-usd", "0.0000001"],
+    ["--run-usd", "1000000001"],
+    ["--run-requests", "1.5"],
+    ["--run-repeats", "1001"],
+  ] as const) {
+    const { code, err } = await run(...command(), flag, value);
+    expect([flag, value, code, err]).toEqual([flag, value, 2, expect.stringContaining(`${flag}: expected`)]);
+  }
 });
 
 test("members have a role, make keys in the project, and lose these with the membership", async () => {

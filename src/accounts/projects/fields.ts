@@ -2,6 +2,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import { parseDurationMs } from "../../base/quantity.ts";
+import { runLimitsOf } from "../../http/run-limits.ts";
 import { PROJECT_ROLES, type Project, type ProjectRole, type ProjectSettings } from "../../store/access/projects.ts";
 import { requiredText } from "../fields.ts";
 
@@ -27,6 +28,7 @@ export function settingsOf(body: Body, readModels: ReadModels, before?: Project)
     ...limitOf(body, "parallel"),
     ...modelsOf(body, readModels),
     ...budgetOf(body, before),
+    ...runLimitsOf(body),
   };
   return body["name"] === undefined ? limits : { ...limits, name: projectNameOf(body) };
 }

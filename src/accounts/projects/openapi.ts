@@ -3,6 +3,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../base/errors.ts";
 import { oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { optionalRuns, runLimits } from "../../http/run-limits-schema.ts";
 import type { NamelessText } from "../../http/served-endpoint.ts";
 import { PROJECT_ROLES } from "../../store/access/projects.ts";
 import { BUDGET_USD_MAX, NAME_CHARS_MAX, PROJECT_LIMIT_MAX } from "./fields.ts";
@@ -19,9 +20,11 @@ const LIMITS = {
   parallel: limit("Requests at once of all its keys together."),
   models: orNull(Type.Array(Type.String(), { description: "Patterns of the models that its keys may use." })),
 };
-const optional = Object.fromEntries(
-  Object.entries(LIMITS).map(([name, schema]) => [name, Type.Optional(schema as TSchema)]),
-);
+const RUNS = "Limits of each agent run of its keys, beside those of the plan and the key.";
+const optional = {
+  ...Object.fromEntries(Object.entries(LIMITS).map(([name, schema]) => [name, Type.Optional(schema as TSchema)])),
+  runs: optionalRuns(RUNS),
+};
 
 const PROJECT = Type.Object(
   {
@@ -30,6 +33,7 @@ const PROJECT = Type.Object(
     name: Type.String(),
     role: oneOf(PROJECT_ROLES, { description: "Your own." }),
     ...LIMITS,
+    runs: runLimits(RUNS),
     spent: Type.Number({
       description: "US dollars since the budget was last reset; without a budget, all that its keys have spent.",
     }),

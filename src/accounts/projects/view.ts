@@ -1,6 +1,7 @@
 // Projects and members as the API shows them.
 
 import { isoTime } from "../../base/iso-time.ts";
+import { type RunLimitsView, runLimitsView } from "../../http/run-limits.ts";
 import type { ProjectMember } from "../../store/access/project-members.ts";
 import type { Project, ProjectRole, ProjectSize } from "../../store/access/projects.ts";
 import { keyBudgetNow } from "../../store/usage/spending.ts";
@@ -21,6 +22,8 @@ export interface ProjectView {
   readonly rpm: number | null;
   readonly tpm: number | null;
   readonly parallel: number | null;
+  /** Limits of each agent run of its keys. */
+  readonly runs: RunLimitsView;
   readonly models: readonly string[] | null;
   readonly members: number;
   readonly keys: number;
@@ -59,6 +62,7 @@ export function projectView(
     spent: ((budget?.spentMicros ?? row.spentMicros) + pendingMicros) / MICROS_PER_USD,
     resets_at: isoTime(budget?.resetsAtMs ?? null),
     ...{ rpm: row.rpm, tpm: row.tpm, parallel: row.parallel, models: row.models, ...size },
+    runs: runLimitsView(row),
     created_at: isoTime(row.createdAtMs),
   };
 }

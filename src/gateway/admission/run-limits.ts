@@ -1,13 +1,7 @@
 // The limits of the agent runs of a caller: the lowest of its plan, its key and its project.
 
 import type { RunTerms } from "../../catalog/tiers.ts";
-
-/** The limits that a key or a project sets; null or 0: none. */
-export interface OwnRunLimits {
-  readonly runMicros: number | null;
-  readonly runRequests: number | null;
-  readonly runRepeats: number | null;
-}
+import type { OwnRunLimits } from "../../http/run-limits.ts";
 
 /** The limits of a caller's runs. */
 export interface CallerRuns extends RunTerms {

@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { type ApiParameter, oneOf, orNull, pathId } from "../../http/endpoint.ts";
+import { optionalRuns, runLimits } from "../../http/run-limits-schema.ts";
 import type { NamelessText } from "../../http/served-endpoint.ts";
 import { KEY_MEMBERS } from "./own-key.ts";
 
@@ -15,6 +16,7 @@ const KEY = Type.Object(
     account: text("The id of its account."),
     project: orNull(text("The id of its project.")),
     budget_period: orNull(text("After this time the budget renews, such as `30d`; null: never.")),
+    runs: runLimits("Its own limits of each agent run; those of the plan and the project hold too."),
     addresses: orNull(
       Type.Array(Type.String(), { description: "Ranges of addresses from which it may be used; null: from anywhere." }),
     ),
@@ -38,6 +40,7 @@ const SETTINGS = {
   parallel: Type.Optional(orNull(Type.Integer({ minimum: 1, description: "Requests at once; null: the plan's." }))),
   budget: Type.Optional(orNull(Type.Number({ minimum: 0, description: "The budget in US dollars; null: none." }))),
   budget_period: Type.Optional(orNull(text("The budget renews after this time, such as `30d`; null: never."))),
+  runs: optionalRuns("Limits of each agent run, beside those of the plan and the project."),
   models: Type.Optional(
     orNull(Type.Array(Type.String(), { description: "Patterns of the models that it may use, such as `gpt-*`." })),
   ),

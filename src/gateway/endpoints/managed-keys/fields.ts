@@ -5,6 +5,7 @@ import { parseDurationMs } from "../../../base/quantity.ts";
 import { isStorable } from "../../../base/storable.ts";
 import { keyModelsOf } from "../../../catalog/key-models.ts";
 import type { TierGrant } from "../../../catalog/tiers.ts";
+import { runLimitsOf } from "../../../http/run-limits.ts";
 import { parseCidr } from "../../../net/address.ts";
 import type { KeyChange, KeyInfo } from "../../../store/access/key-rows.ts";
 
@@ -57,6 +58,7 @@ export function keySettingsOf(body: Body, nowMs: number): KeySettings {
     disabled: switchOf(body, "disabled"),
     passthrough: switchOf(body, "passthrough"),
     noStore: switchOf(body, "no_store"),
+    ...runLimitsOf(body),
   });
 }
 

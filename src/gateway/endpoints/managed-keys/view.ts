@@ -2,6 +2,7 @@
 
 import { isoTime } from "../../../base/iso-time.ts";
 import { isTierId } from "../../../catalog/tiers.ts";
+import { type RunLimitsView, runLimitsView } from "../../../http/run-limits.ts";
 import type { KeyInfo } from "../../../store/access/key-rows.ts";
 import { dayStarts, type KeySpending, type OwnKeyView, ownKeyView } from "../own-key/key-view.ts";
 import type { ManagedKeysDeps } from "./deps.ts";
@@ -14,6 +15,8 @@ export interface ManagedKeyView extends OwnKeyView {
   readonly account: string;
   readonly project: string | null;
   readonly budget_period: string | null;
+  /** Its own limits of agent runs, beside those of the plan and the project. */
+  readonly runs: RunLimitsView;
   readonly addresses: readonly string[] | null;
   readonly disabled: boolean;
   readonly passthrough: boolean;
@@ -88,6 +91,7 @@ function viewOf(row: KeyInfo, own: OwnKeyView, nowMs: number): ManagedKeyView {
     account: row.accountId,
     project: row.projectId,
     budget_period: row.budgetPeriodMs === null ? null : durationText(row.budgetPeriodMs),
+    runs: runLimitsView(row),
     addresses: row.addresses,
     disabled: row.disabled,
     passthrough: row.passthrough,

@@ -27,7 +27,11 @@ const make = async (name: string, accountId: string, more: Partial<NewKey> = {})
 
 beforeAll(async () => {
   app = await startAccountsApp({
-    config: { tiers: { free: { rpm: 20, parallel: 4 } }, server: { trusted_proxies: ["127.0.0.0/8"] } },
+    config: {
+      tiers: { free: { rpm: 20, parallel: 4 } },
+      server: { trusted_proxies: ["127.0.0.0/8"] },
+      providers: { demo: {} },
+    },
   });
   store = app.store;
   owner = (await app.addAccount("owner")).id;
@@ -87,6 +91,39 @@ test("changes apply at once; what is absent stays, and null clears", async () =>
   expect(refused.json.error.message).toContain("198.51.100.7");
   expect((await from("192.0.2.9")).status).toBe(200);
 });
+
+const NO_RUNS = { usd: null, requests: null, repeats: null };
+
+test.each(["key", "project"])(
+  "limits of agent runs of a %s apply at once, each is changed alone, and null or 0 is none",
+  async (of) => {
+    const path = of === "key" ? "/v1/keys" : "/v1/projects";
+    const set = async (body: object, id = "") =>
+      (await ask("account", id === "" ? "POST" : "PATCH", id === "" ? path : `${path}/${id}`, body)).json;
+    expect((await set({ name: "plain" })).runs).toEqual(NO_RUNS);
+    const made = await set({ name: "runs", runs: { usd: 0.5, requests: 1, repeats: 0 } });
+    expect(made.runs).toEqual({ usd: 0.5, requests: 1, repeats: null });
+    const key = of === "key" ? made.key : (await create("account", { name: "in it", project: made.id })).key;
+    const chat = async () =>
+      code(
+        await app.ask("POST", "/v1/chat/completions", {
+          as: key,
+          body: { model: "demo-echo", messages: [{ role: "user", content: "hi" }] },
+          headers: { "x-sallyport-run": `run of ${of}` },
+        }),
+      );
+    expect([await chat(), await chat()]).toEqual([undefined, "run_limit_reached"]);
+    expect((await set({ runs: { requests: null, repeats: 9 } }, made.id)).runs).toEqual({
+      ...NO_RUNS,
+      usd: 0.5,
+      repeats: 9,
+    });
+    expect(await chat()).toBeUndefined();
+    expect((await set({ name: "the same" }, made.id)).runs).toEqual({ ...NO_RUNS, usd: 0.5, repeats: 9 });
+    expect((await set({ runs: null }, made.id)).runs).toEqual(NO_RUNS);
+    expect((await ask("account", "GET", `${path}/${made.id}`)).json.runs).toEqual(NO_RUNS);
+  },
+);
 
 test("rotation keeps the id, and the old secret for the grace alone", async () => {
   const { id, key } = await create("account", { name: "rotating", rpm: 3 });
@@ -196,6 +233,15 @@ test("no key gets a right that its account does not have, and wrong settings are
     ["account", { name: "k", budget_period: "30d" }, "invalid_request", "budget_period"],
     ["account", { name: "k", budget: 1, budget_period: "soon" }, "invalid_request", "budget_period"],
     ["account", { name: "k", models: "gpt-*" }, "invalid_request", "models"],
+    ["account", { name: "k", runs: 5 }, "invalid_request", "runs"],
+    ["account", { name: "k", runs: [] }, "invalid_request", "runs"],
+    ["account", { name: "k", runs: { dollars: 5 } }, "invalid_request", "runs"],
+    ["account", { name: "k", runs: { usd: -1 } }, "invalid_request", "runs.usd"],
+    ["account", { name: "k", runs: { usd: 1e-7 } }, "invalid_request", "runs.usd"],
+    ["account", { name: "k", runs: { usd: 1_000_000_001 } }, "invalid_request", "runs.usd"],
+    ["account", { name: "k", runs: { requests: 1.5 } }, "invalid_request", "runs.requests"],
+    ["account", { name: "k", runs: { repeats: "8" } }, "invalid_request", "runs.repeats"],
+    ["account", { name: "k", runs: { repeats: 1001 } }, "invalid_request", "runs.repeats"],
     ["account", { name: "k", addresses: ["10.0.0.0/64"] }, "invalid_request", "addresses"],
     ["account", { name: "k", expires_at: "2020-01-01" }, "invalid_request", "expires_at"],
     ["account", { name: "k", disabled: "no" }, "invalid_request", "disabled"],
