@@ -117,6 +117,7 @@ export class McpPlan {
     const calls = this.history?.approved ?? [];
     const texts = new Map<string, string>();
     const { accountId } = by.caller;
+    const { signal } = by;
     const events = await Promise.all(
       calls.map(async (approved, index): Promise<ChatEvent[]> => {
         const { call } = approved;
@@ -127,7 +128,10 @@ export class McpPlan {
             ? GONE
             : !mayCall()
               ? CALLS_SPENT
-              : await memory.once(accountId, approved, () => callMcp(tool, input, { ...by, isUnseen: true }));
+              : await memory.once(accountId, approved, {
+                  make: () => callMcp(tool, input, { ...by, isUnseen: true }),
+                  signal,
+                });
         texts.set(call.callId, saidText(outcome));
         const where = { choice: 0, id: `approved_${index}` };
         const { callId, name, label: server, approvalId } = call;

@@ -3,6 +3,8 @@
 
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createMcpHandler } from "@modelcontextprotocol/server";
+import { systemClock } from "../../../../src/base/clock.ts";
+import { CallMemory } from "../../../../src/gateway/stages/chat-tools/call-memory.ts";
 import { keyStore } from "../../../../src/store/access/keys.ts";
 import { sampleServer } from "../../../mcp/sample-tools.ts";
 import { startToolsApp } from "./fixture.ts";
@@ -110,6 +112,46 @@ describe.each([false, true])("approved calls, stream %p", (stream) => {
     const { text } = await post({ ...approved(), stream });
     expect([calls, upstream.received.length], text).toEqual([2, 2]);
     await app.reconfigure(config({ mcp: { servers } }));
+  });
+});
+
+describe("a request that is sent again while its call is being made", () => {
+  const call = { callId: "c", approvalId: "a", label: "files", name: "echo", input: "{}" };
+  const DONE = { text: "done", isError: false };
+
+  /** Two requests with one call: `first` is what comes of the call of the first one, for which the second waits. */
+  async function twice(first: "made" | "failed" | "left") {
+    const memory = new CallMemory(systemClock);
+    const leaving = [new AbortController(), new AbortController()];
+    const made: PromiseWithResolvers<typeof DONE>[] = [];
+    const ask = ({ signal }: AbortController) =>
+      memory.once("account", { call } as never, {
+        make() {
+          made.push(Promise.withResolvers());
+          return made.at(-1)!.promise;
+        },
+        signal,
+      });
+    const asked = leaving.map(ask);
+    const settled = Promise.allSettled(asked);
+    if (first === "left") {
+      leaving[1]!.abort("gone");
+      await asked[1]!.catch(() => undefined);
+    }
+    made[0]![first === "failed" ? "reject" : "resolve"](first === "failed" ? (new Error("x") as never) : DONE);
+    await asked[0]!.catch(() => undefined);
+    // What a further call gives.
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    made[1]?.resolve(DONE);
+    return { calls: made.length, came: (await settled).map(({ status }) => status) };
+  }
+
+  test.each([
+    ["made", 1, ["fulfilled", "fulfilled"]],
+    ["failed", 2, ["rejected", "fulfilled"]],
+    ["left", 1, ["fulfilled", "rejected"]],
+  ] as const)("%s: there are %p calls", async (first, calls, came) => {
+    expect(await twice(first)).toEqual({ calls, came: [...came] });
   });
 });
 
