@@ -23,8 +23,8 @@ export type Labels = readonly number[] | string;
 export interface BlockLabeller {
   /** Pages are labelled if their predicted quality is lower than this, from 0 to 1. */
   readonly below: number;
-  /** Throws only if `signal` is aborted. */
-  label(page: DoubtfulPage, signal: AbortSignal): Promise<Labels>;
+  /** Takes `waitMs` at most. Throws only if `signal` is aborted. */
+  label(page: DoubtfulPage, wait: { readonly waitMs: number; readonly signal: AbortSignal }): Promise<Labels>;
 }
 
 /** What to return of a page, and how it is converted. */
@@ -71,6 +71,8 @@ const CONVERT_TIMEOUT_MS = 20_000;
 const PICKING_TIMEOUT_MS = 40_000;
 /** Time limit of a conversion with the caller's own selectors, whose cost is unknown. */
 const PICKED_TIMEOUT_MS = 8000;
+/** Time that is kept for the second conversion of a labelled page, so that a slow labeller costs no page. */
+const CONVERT_AGAIN_MS = 1500;
 
 /** The response's body. */
 export function pageSourceOf(answer: Fetched): PageSource {
@@ -108,7 +110,9 @@ async function withLabels(at: Converting, task: PageTask, page: Extracted): Prom
   const { labeller } = at.request;
   // The bytes of a large page are handed to the conversion thread, so it cannot be converted a second time.
   if (lines === undefined || labeller === undefined || task.bytes.byteLength === 0) return own;
-  const labels = await labeller.label({ url: task.options.url, title: page.metadata.title ?? "", lines }, at.signal);
+  const doubtful = { url: task.options.url, title: page.metadata.title ?? "", lines };
+  const waitMs = Math.max(0, at.leftMs() - CONVERT_AGAIN_MS);
+  const labels = await labeller.label(doubtful, { waitMs, signal: at.signal });
   if (typeof labels === "string") return { ...own, omissions: [...(own.omissions ?? []), labels] };
   const { doubt: _, ...options } = task.options;
   const labelled = { ...task, options: { ...options, labelled: labels } };

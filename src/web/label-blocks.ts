@@ -36,13 +36,16 @@ const ANSWER_FORMAT = {
 export function createLabeller(payer: WebPayer, { findModel, below }: LabellerDeps): BlockLabeller {
   return {
     below,
-    label: async (page, signal) => {
+    label: async (page, { waitMs, signal }) => {
+      if (waitMs === 0) return LATE;
+      const late = AbortSignal.timeout(Math.ceil(waitMs));
       try {
         const model = await findModel(payer);
         if (typeof model !== "object") return UNLABELLED("there is no model for it");
-        return await askForLabels(page, model, signal);
+        return await askForLabels(page, model, AbortSignal.any([signal, late]));
       } catch (error) {
         signal.throwIfAborted();
+        if (late.aborted) return LATE;
         return UNLABELLED(
           error instanceof ApiError ? `the model did not answer (${error.apiCode})` : "the call failed",
         );
@@ -53,6 +56,7 @@ export function createLabeller(payer: WebPayer, { findModel, below }: LabellerDe
 
 /** What the reader of the page is told if its blocks could not be labelled. */
 const UNLABELLED = (why: string) => `The main content was chosen by the built-in rules, because ${why}.`;
+const LATE = UNLABELLED("the model did not answer in time");
 
 async function askForLabels(page: DoubtfulPage, model: WebModel, signal: AbortSignal): Promise<Labels> {
   const { system, user } = questionAbout(page);

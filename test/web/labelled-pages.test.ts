@@ -140,6 +140,14 @@ describe("the rules decide, and the page says so, if the model", () => {
     });
 });
 
+test("the rules decide if the model takes all the time of the request", async () => {
+  answer = () => new Response(new ReadableStream());
+  const { warning, metadata, markdown } = await read("/list", { timeout_ms: 3000 });
+  expect(warning).toContain("did not answer in time");
+  expect(metadata["extractor"]).toBeUndefined();
+  expect(markdown).toContain("Bilge pump");
+});
+
 test("a model that refuses the schema is asked without it", async () => {
   answer = ({ json }) =>
     json?.["response_format"] === undefined
