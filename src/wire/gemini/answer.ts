@@ -6,7 +6,6 @@ import { isRecord } from "../../base/json-object.ts";
 import { lazily } from "../../base/lazily.ts";
 import type { ChatEvent, FinishReason, ImageEvent } from "../../chat/event.ts";
 import { geminiEnvelope, geminiUsageMetadata } from "../../chat/gemini-shapes.ts";
-import { pageCitations } from "../../chat/page-citations.ts";
 import type { ChatResult, ResultBlock, ResultChoice } from "../../chat/result.ts";
 import type { ServerToolKind } from "../../chat/server-tools.ts";
 import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
@@ -68,7 +67,7 @@ function groundingOf({ blocks }: ResultChoice): Json {
     else if (block.type === "text") {
       text += block.text;
       for (const citation of block.citations ?? []) found.addCitation(citation, text);
-      for (const page of pageCitations(block.annotations)) found.addPage(page, text);
+      found.addNotes(block.annotations, text);
     }
   }
   return found.members();
@@ -301,12 +300,10 @@ export class GeminiWriter implements EventWriter {
     return this.#chunk(`{"text":${JSON.stringify(text)}}`, `"index":${choice}${more}`);
   }
 
-  /** Pages that the provider's own search found, and whose places in the text only requests with such tools say. */
+  /** What the provider's own search found, and whose places in the text only requests with such tools say. */
   #cited(annotations: readonly unknown[]): void {
-    const pages = pageCitations(annotations);
-    if (pages.length === 0) return;
     this.#grounded ??= { found: grounding()(), calls: new Map() };
-    for (const page of pages) this.#grounded.found.addPage(page, this.#keepsText ? this.#texts : undefined);
+    this.#grounded.found.addNotes(annotations, this.#keepsText ? this.#texts : undefined);
   }
 
   #thought({ choice, id, text, summaryIndex }: Extract<ChatEvent, { type: "reasoning-delta" }>): string {

@@ -1,6 +1,7 @@
 // What an answer rests on, in Gemini's format: queries, pages, and the parts of the text that rest on them.
 
-import type { PageCitation } from "../../chat/page-citations.ts";
+import { isRecord } from "../../base/json-object.ts";
+import { type PageCitation, pageCitations } from "../../chat/page-citations.ts";
 import type { Citation, ServerToolCall, ServerToolOutput } from "../../chat/server-tools.ts";
 
 type Json = Record<string, unknown>;
@@ -11,6 +12,7 @@ export class Grounding {
   readonly #fetched: Json[] = [];
   readonly #pages = new Map<string, { index: number; title: string }>();
   readonly #supports: Json[] = [];
+  #own: Json | undefined;
 
   addCall({ kind }: Pick<ServerToolCall, "kind">, input: Readonly<Json>): void {
     if (kind === "web_search") this.#queries.push(String(input["query"] ?? ""));
@@ -32,8 +34,16 @@ export class Grounding {
     this.#support(text, before + start, before + end, this.#page(citation));
   }
 
-  /** A page that the provider's own search found. `text`: the texts of the answer; undefined if they are not known. */
-  addPage(page: PageCitation, text: string | undefined): void {
+  /**
+   * What a provider says of its own search: pages, or in this protocol all of it, which is passed on as it is. `text`: the texts of
+   * the answer; undefined if they are not known.
+   */
+  addNotes(annotations: readonly unknown[] | undefined, text: string | undefined): void {
+    for (const page of pageCitations(annotations)) this.#addPage(page, text);
+    this.#own = annotations?.find(isOwn) ?? this.#own;
+  }
+
+  #addPage(page: PageCitation, text: string | undefined): void {
     const { start, end } = page;
     const index = this.#page(page);
     if (text === undefined || end <= start || end > text.length) return;
@@ -62,7 +72,9 @@ export class Grounding {
               groundingSupports: this.#supports,
             },
           }
-        : {}),
+        : this.#own === undefined
+          ? {}
+          : { groundingMetadata: this.#own }),
       ...(this.#fetched.length > 0 ? { urlContextMetadata: { urlMetadata: this.#fetched } } : {}),
     };
   }
@@ -74,4 +86,8 @@ export class Grounding {
     this.#pages.set(url, { index, title });
     return index;
   }
+}
+
+function isOwn(annotation: unknown): annotation is Json {
+  return isRecord(annotation) && ("groundingChunks" in annotation || "webSearchQueries" in annotation);
 }

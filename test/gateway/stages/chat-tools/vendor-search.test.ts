@@ -143,20 +143,19 @@ function geminiChunk(parts: Json[], isLast: boolean): Json {
 type Vendor = keyof typeof VENDORS;
 const vendors = Object.keys(VENDORS) as Vendor[];
 const upstream = startUpstream();
-const app = await startTestApp({
-  config: {
-    providers: Object.fromEntries(
-      vendors.map((name) => [
-        name,
-        { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false, quirks: { web_search: true } },
-      ]),
-    ),
-    models: [
-      ...vendors.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
-      { id: "both", routes: vendors.map((provider) => ({ provider, model: "up" })) },
-    ],
-  },
-});
+const config = {
+  providers: Object.fromEntries(
+    vendors.map((name) => [
+      name,
+      { kind: KINDS[name], base_url: upstream.baseUrl, api_key: "k", discover: false, quirks: { web_search: true } },
+    ]),
+  ),
+  models: [
+    ...vendors.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
+    { id: "both", routes: vendors.map((provider) => ({ provider, model: "up" })) },
+  ],
+};
+const app = await startTestApp({ config });
 afterAll(async () => {
   await app.stop();
   await upstream.stop();
@@ -308,4 +307,19 @@ test("each route of a model gets the tool in its own form", async () => {
     }),
   );
   expect([...asked].sort()).toEqual(vendors.map((vendor) => `${vendor} true`).sort());
+});
+
+describe("what a provider of the client's own protocol says of its search is kept if the answer is looked through", () => {
+  const guardrails = [{ name: "w", on: ["output"], check: { kind: "words", words: ["kryptonite"] } }];
+  test.each(vendors.flatMap((vendor) => [false, true].map((stream) => [vendor, stream] as const)))(
+    "%s, stream %p",
+    async (vendor, stream) => {
+      await app.reconfigure({ ...config, guardrails });
+      const { text, heard } = await ask(vendor, vendor, { stream });
+      await app.reconfigure(config);
+      expect(heard.text).toBe(SAID);
+      expect(CLIENTS[vendor].citation(text), text).toBe(true);
+      expect(CLIENTS[vendor].search(text), text).toBe(true);
+    },
+  );
 });
