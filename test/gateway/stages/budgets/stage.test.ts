@@ -15,7 +15,7 @@ function turnFor(usd: number, reservation?: Reservation) {
     caller: { budgets: [BUDGET] },
     exchange: { atEnd: (work: () => void) => void ends.push(work) },
     chat: { model: "m", messages: [], tools: [], extra: {}, maxTokens: 1 },
-    model: { prices: { input: 0, output: usd * 1_000_000 }, maxOutputTokens: 1, known: {} },
+    model: { prices: { input: 0, output: usd * 1_000_000 }, routes: [], maxOutputTokens: 1, known: {} },
     format: { defaults: {} },
     options: {},
     reservation,
