@@ -137,7 +137,7 @@ export class OwnEntries {
 
   #tracked(hold: Reservation, entry: BudgetEntry, ended: () => void): Reservation {
     const tracked: Reservation = {
-      held: () => hold.held(),
+      held: (budgetId) => hold.held(budgetId),
       release: () => {
         hold.release();
         if (hold.held() !== undefined || !this.#open.delete(entry)) return;

@@ -21,8 +21,8 @@ export interface Budget {
 
 /** A request's reservation in its budgets. */
 export interface Reservation {
-  /** The reserved amount; undefined once all holders have released it. */
-  held(): number | undefined;
+  /** The reserved amount, of this budget; undefined once all holders have released it, or if it holds nothing of the budget. */
+  held(budgetId?: string): number | undefined;
   /** Releases it, once for each holder; further calls do nothing. */
   release(): void;
   /** Adds a holder: the reservation lasts until all have released it. */
@@ -66,10 +66,10 @@ export interface MemoryReservations extends Reservations {
 export function memoryReservations(): MemoryReservations {
   const reserved = new Map<string, { micros: number; requests: number }>();
 
-  const refusal = (budgets: readonly Budget[], micros: number, own?: number): BudgetRefusal | undefined =>
+  const refusal = (budgets: readonly Budget[], micros: number, own?: Reservation): BudgetRefusal | undefined =>
     refusalIn(budgets, micros, (budget) => ({
       left: budget.leftMicros(),
-      held: without(reserved.get(budget.id), own),
+      held: without(reserved.get(budget.id), own?.held(budget.id)),
     }));
 
   const add = (budgets: readonly Budget[], micros: number, requests: 1 | -1): void => {
@@ -84,13 +84,13 @@ export function memoryReservations(): MemoryReservations {
 
   const hold = (budgets: readonly Budget[], micros: number): Reservation => {
     add(budgets, micros, 1);
-    return sharedHold(micros, () => add(budgets, micros, -1));
+    return sharedHold({ budgets, micros }, () => add(budgets, micros, -1));
   };
 
   return {
     hold,
     async reserve(budgets, micros, within) {
-      const refused = refusal(budgets, micros, within?.held());
+      const refused = refusal(budgets, micros, within);
       if (refused !== undefined) return refused;
       return hold(budgets, micros);
     },
@@ -121,20 +121,24 @@ export function refusalIn(
   return found;
 }
 
-/** What other requests than the owner of `own` have reserved; undefined if there are none. */
+/** What others have reserved than the request that has reserved `own` itself; undefined if there are none. */
 function without<H extends { micros: number; requests: number }>(held: H | undefined, own: number | undefined) {
   if (held === undefined || own === undefined) return held;
   return held.requests <= 1 ? undefined : { micros: held.micros - own, requests: held.requests - 1 };
 }
 
 /** A reservation that ends with its last holder. */
-function sharedHold(micros: number, end: () => void): Reservation {
+function sharedHold(
+  { budgets, micros }: { readonly budgets: readonly Budget[]; readonly micros: number },
+  end: () => void,
+): Reservation {
+  const holds = (budgetId: string | undefined) => budgetId === undefined || budgets.some(({ id }) => id === budgetId);
   let holders = 0;
   const join = (): Reservation => {
     let mine = true;
     holders += 1;
     return {
-      held: () => (holders === 0 ? undefined : micros),
+      held: (budgetId) => (holders > 0 && holds(budgetId) ? micros : undefined),
       release() {
         if (!mine) return;
         mine = false;

@@ -128,3 +128,14 @@ test("a part of a request is not kept out by the request's own reservation, but 
   budget.spent = 10;
   expect(await reservations.reserve([budget], 1, whole)).toMatchObject({ why: "in_use" });
 });
+
+test("the request's own reservation stands for nothing in a budget of which it holds nothing", async () => {
+  const reservations = memoryReservations();
+  const [key, run] = [new Account("key", 100), new Account("run", 10)];
+  const whole = await reservations.reserve([key], 10);
+  const other = await reservations.reserve([run], 10);
+  if ("why" in whole || "why" in other) throw new Error("refused");
+  expect(await reservations.reserve([run], 10, whole)).toMatchObject({ why: "in_use" });
+  other.release();
+  expect(await reservations.reserve([run], 10, whole)).not.toHaveProperty("why");
+});
