@@ -1,10 +1,10 @@
 // The sums of reports: of a span by slot, model, key, project or tag, within what one caller may see; and what providers bill.
 
-import { and, asc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
-import { apiKeys, usageClasses, usageDaily, usageHourly, usageLabels } from "../schema.ts";
+import { usageClasses, usageDaily, usageHourly, usageLabels } from "../schema.ts";
 import type { SlotSpan } from "./overview.ts";
 import type { ClassSums } from "./parts.ts";
 import type { UsageSums } from "./record.ts";
@@ -63,7 +63,9 @@ export function usageReport({ db }: Store) {
      * several tags is in the sums of each.
      */
     async sumsBy(query: ReportQuery): Promise<ReportSums[]> {
-      const { table, start, where, name } = sourceOf(db, query);
+      const { table, start, where, name } = sourceOf(
+        query.projectId === undefined ? query : { ...query, span: await usedPart(db, query.span) },
+      );
       const sums = Object.fromEntries(
         SUM_NAMES.map((column) => [column, sql<number>`SUM(${table[column]})`.mapWith(Number)]),
       ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
@@ -106,30 +108,31 @@ export function usageReport({ db }: Store) {
 }
 
 /** The table of a report, and which of its rows are meant. */
-function sourceOf(db: Store["db"], { span, by, accountId, projectId, model, keyIds }: ReportQuery) {
-  const within = (table: typeof usageDaily | typeof usageHourly | typeof usageLabels, start: SQL) =>
+function sourceOf({ span, by, accountId, projectId, model, keyIds }: ReportQuery) {
+  const of = (table: typeof usageDaily | typeof usageHourly | typeof usageLabels) =>
     and(
-      sql`${start} >= ${span.from}`,
-      sql`${start} < ${span.to + 1}`,
       accountId === undefined ? undefined : eq(table.accountId, accountId),
       model === undefined ? undefined : eq(table.model, model),
       keyIds === undefined ? undefined : inArray(table.keyId, [...keyIds]),
     );
+  const within = (start: SQL) => and(sql`${start} >= ${span.from}`, sql`${start} < ${span.to + 1}`);
   if (by === "project" || by === "tag" || projectId !== undefined) {
     const table = usageLabels;
     const kind = by === "tag" ? "tag" : "project";
-    const ofProject = projectId === undefined ? undefined : partOfProject(db, kind, projectId);
-    const where = and(eq(table.unit, span.unit), eq(table.kind, kind), ofProject, within(table, sql`${table.start}`));
+    const rows =
+      projectId === undefined
+        ? and(eq(table.kind, kind), within(sql`${table.start}`))
+        : rowsOfProject(kind, projectId, span);
     return {
       table: table as unknown as typeof usageDaily,
       start: table.start as unknown as typeof usageDaily.day,
-      where,
+      where: and(eq(table.unit, span.unit), rows, of(table)),
       name: nameIn(by, table, table.name),
     };
   }
   const table = (span.unit === "hour" ? usageHourly : usageDaily) as typeof usageDaily;
   const start = (span.unit === "hour" ? usageHourly.hour : usageDaily.day) as typeof usageDaily.day;
-  return { table, start, where: within(table, sql`${start}`), name: nameIn(by, table, table.model) };
+  return { table, start, where: and(within(sql`${start}`), of(table)), name: nameIn(by, table, table.model) };
 }
 
 /** The column by which sums are grouped. All of them are texts. */
@@ -142,9 +145,30 @@ function nameIn(
   return (by === "model" ? model : by === "key" ? keyId : label) as TextColumn;
 }
 
-/** The rows of a project. Sums of tags do not name it, so those of its keys are meant. */
-function partOfProject(db: Store["db"], kind: "project" | "tag", projectId: string): SQL {
-  if (kind === "project") return eq(usageLabels.name, projectId);
-  const keys = db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.projectId, projectId));
-  return inArray(usageLabels.keyId, keys);
+/** The part of a span from the first slot with sums of labels to the last one. */
+async function usedPart(db: Store["db"], { unit, from, to }: SlotSpan): Promise<SlotSpan> {
+  const slots = db.select({ start: usageLabels.start }).from(usageLabels).where(eq(usageLabels.unit, unit));
+  const first = await slots.orderBy(asc(usageLabels.start)).limit(1).get();
+  const last = await slots.orderBy(desc(usageLabels.start)).limit(1).get();
+  return { unit, from: Math.max(from, first?.start ?? from), to: Math.min(to, last?.start ?? from) };
+}
+
+/**
+ * The rows of a project: they are looked up slot by slot, so that those of all others are not read. Sums of tags do not name the
+ * project, so those are meant of which the same key has sums of the project in the same slot: what a key used before it came to the
+ * project is none of the project's.
+ */
+function rowsOfProject(kind: "project" | "tag", projectId: string, { unit, from, to }: SlotSpan): SQL {
+  const { start, accountId, keyId, model } = usageLabels;
+  const slots = sql`(WITH RECURSIVE slots (slot) AS (
+    SELECT CAST(${from} AS BIGINT) WHERE CAST(${from} AS BIGINT) <= CAST(${to} AS BIGINT)
+    UNION ALL SELECT slot + 1 FROM slots WHERE slot < CAST(${to} AS BIGINT)
+  ) SELECT slot FROM slots)`;
+  if (kind === "project") {
+    return sql`${usageLabels.kind} = 'project' AND ${usageLabels.name} = ${projectId} AND ${start} IN ${slots}`;
+  }
+  // The index by account is meant, which does not hold the kind; with the kind alone the tags of all accounts would be read.
+  return sql`${usageLabels.kind} || '' = 'tag' AND (${accountId}, ${start}, ${keyId}, ${model}) IN (
+    SELECT p.account_id, p.start, p.key_id, p.model FROM usage_labels AS p
+    WHERE p.unit = ${unit} AND p.kind = 'project' AND p.name = ${projectId} AND p.start IN ${slots})`;
 }

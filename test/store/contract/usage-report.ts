@@ -79,6 +79,24 @@ export const usageReportContract: Pick<Contract<"usage">, "sumsBy" | "classesOf"
       }
       expect(costs(await world.verbs.usage.sumsBy({ ...all, by: "tag", limit: 1 }))).toEqual([["x", 10]]);
     },
+    "basics: the tags of a project are those of its slots, keys and models, in a span of any length": async (world) => {
+      await mixed(world);
+      const { sumsBy } = world.verbs.usage;
+      for (const unit of ["hour", "day"] as const) {
+        const at = unit === "day" ? dayOf : hourOf;
+        const ofProject = (query: Partial<ReportQuery>) =>
+          sumsBy({ ...all, projectId: "p", span: { unit, from: 0, to: 1e6 }, ...query }).then(costs);
+        // The key went on without the project.
+        expect(await ofProject({ by: "tag" })).toEqual([
+          ["x", 10],
+          ["y", 2],
+        ]);
+        expect(await ofProject({ by: "tag", keyIds: ["k3"] })).toEqual([["x", 8]]);
+        expect(await ofProject({})).toEqual([["", 10]]);
+        for (const by of ["tag", "model"] as const)
+          expect(await ofProject({ by, span: { unit, from: 0, to: at(AT) - 1 } })).toEqual([]);
+      }
+    },
     "basics: calls without a price are counted apart": async (world) => {
       const accountId = await world.account();
       await write(world, [
