@@ -8,6 +8,9 @@ const ROOT = join(import.meta.dir, "../..");
 /** The parts of the repository that sources and tests need. */
 const COPIED = ["src", "test", "scripts", "docs", "package.json", "tsconfig.json", "bunfig.toml", "README.md"];
 
+/** Time limit of one test in a copy. The tests around it have limits of their own, so it only has to be long enough. */
+const TEST_MS = 90_000;
+
 /** A copy that may be changed. */
 export interface Copy {
   readonly dir: string;
@@ -50,7 +53,8 @@ export function copyRepository(): Copy {
       writeFileSync(file, after);
     },
     async bun(...args) {
-      const run = Bun.spawn([process.execPath, ...args], { cwd: dir, stdout: "pipe", stderr: "pipe" });
+      const limits = args[0] === "test" ? ["--timeout", String(TEST_MS)] : [];
+      const run = Bun.spawn([process.execPath, ...args, ...limits], { cwd: dir, stdout: "pipe", stderr: "pipe" });
       const texts = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
       return { ok: (await run.exited) === 0, text: texts.join("\n") };
     },
