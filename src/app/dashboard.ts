@@ -148,6 +148,7 @@ function dashboardDeps({ store, verbs, clock, accounts, fleet, decisions, config
     storageOf: verbs.storage.storageOf,
     note: (event, { who, client }, detail) => audit.addAudit({ accountId: who.account.id, event, ...client, detail }),
     keysChanged: more.keysChanged,
+    writer: more.writer,
     projectDeps: projectDepsOf({ verbs, clock, writer: more.writer }, more.keysChanged),
     threads: more.threads,
     runs: verbs.runs,

@@ -13,7 +13,8 @@ export interface PageEntry {
 
 /** All pages, in the order of the menu. */
 export const PAGES = {
-  home: { paths: ["/", "/usage"], as: "member", nav: ["Overview", "home"] },
+  home: { paths: ["/"], as: "member", nav: ["Overview", "home"] },
+  usage: { paths: ["/usage"], as: "member", nav: ["Usage", "chart"] },
   keys: { paths: ["/keys"], as: "member", nav: ["Keys", "key"] },
   projects: { paths: ["/projects"], as: "member", nav: ["Projects", "people"] },
   project: { paths: ["/projects/*"], as: "member" },

@@ -39,3 +39,35 @@ export interface LatencyView {
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p95_ms: number | null;
 }
+
+/** What the usage page groups by. Days are UTC days. */
+export const USAGE_DIMENSIONS = ["day", "hour", "model", "key", "project", "tag"] as const;
+export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
+
+/** Sums of the usage page. */
+export interface UsageReportSums extends UsageSumsView {
+  readonly cached_tokens: number;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
+}
+
+/** Sums of one day, hour, model, key, project or tag. */
+export interface UsageReportRow extends UsageReportSums {
+  /** The day, the start of the hour, the model, the tag, or an id; null for what is in no group. */
+  readonly id: string | null;
+  /** The name of a key or a project; "" where it is not known, or where the id is the name. */
+  readonly name: string;
+  /** The account of a key, where there are those of several accounts. */
+  readonly account: string;
+}
+
+/** Answer of `GET usage-report`, and of `GET admin/usage-report` for all accounts. `?format=csv` downloads it. */
+export interface UsageReportView {
+  readonly by: UsageDimension;
+  /** The whole hours or UTC days that the sums cover. */
+  readonly from: string;
+  readonly to: string;
+  readonly has_more: boolean;
+  readonly total: UsageReportSums;
+  readonly rows: readonly UsageReportRow[];
+}

@@ -39,11 +39,13 @@ import { type ProjectsApiDeps, projectsApi } from "./projects-api.ts";
 import { type RunsApiDeps, runsApi } from "./runs-api.ts";
 import { type SignInApiDeps, signInApi } from "./sign-in-api.ts";
 import { type ThreadsApiDeps, threadsApi } from "./threads-api.ts";
+import { type UsageApiDeps, usageApi } from "./usage-api.ts";
 
 export interface DashboardDeps
   extends KeysApiDeps,
     Pick<RunsApiDeps, "runs">,
     Pick<ProjectsApiDeps, "projectDeps">,
+    Pick<UsageApiDeps, "writer">,
     Pick<PlaygroundApiDeps, "play" | "decisionChoices" | "budgetsOf">,
     DecisionsApiDeps,
     ThreadsApiDeps,
@@ -61,6 +63,7 @@ export interface DashboardDeps
   readonly usage: KeysApiDeps["usage"] &
     LogApiDeps["usage"] &
     OverviewApiDeps["usage"] &
+    UsageApiDeps["usage"] &
     GatewayApiDeps["usage"] &
     PeopleApiDeps["usage"];
   readonly keyDebug: LogApiDeps["keyDebug"] & KeyDebugApiDeps["keyDebug"];
@@ -101,6 +104,7 @@ export function dashboardRoutes(deps: DashboardDeps) {
     ...keyDebugApi(deps),
     ...logApi({ ...deps, isSignedIn: async (request) => (await visitorOf(request, accounts)) !== undefined }),
     ...overviewApi(deps),
+    ...usageApi(deps),
     ...accountApi(deps),
     ...threadsApi(deps),
     ...runsApi(deps),

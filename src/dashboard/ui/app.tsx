@@ -29,6 +29,7 @@ import { Gate, Shell } from "./shell.tsx";
 /** The component of each page. A large one is loaded when it is opened. */
 const COMPONENTS: Readonly<Record<PageName, FunctionComponent>> = {
   home: HomePage,
+  usage: lazy(() => import("./pages/usage.tsx"), "UsagePage"),
   keys: KeysPage,
   projects: lazy(() => import("./pages/projects.tsx"), "ProjectsPage"),
   project: lazy(() => import("./pages/project.tsx"), "ProjectPage"),

@@ -3,7 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { dayText, exactTime } from "./time.tsx";
+import { dayText, exactTime, zonedTime } from "./time.tsx";
 
 /** The values of one colour. */
 export interface Series {
@@ -36,8 +36,10 @@ export function Bars(props: {
   what: string;
   /** The span of a bar; `days` are the starts, as `2030-12-31` or in full. */
   unit?: "minute" | "hour" | "day";
+  /** The time zone of hours and minutes; the reader's by default. */
+  timeZone?: string | undefined;
 }) {
-  const { days, series, format, what, whole, unit = "day" } = props;
+  const { days, series, format, what, whole, unit = "day", timeZone } = props;
   const [frame, width] = useWidth();
   const at = useSignal<number | undefined>(undefined);
   const totals = days.map((_, day) => series.reduce((sum, one) => sum + (one.values[day] ?? 0), 0));
@@ -45,7 +47,7 @@ export function Bars(props: {
   const top = whole ? Math.ceil(most / TICKS) * TICKS : most;
   const step = (width - LEFT) / days.length;
   const y = (value: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
-  const labels = labelsOf(days, unit);
+  const labels = labelsOf(days, unit, timeZone);
   const every = Math.ceil((days.length * labels.width) / (width - LEFT));
   const shown = at.value;
   return (
@@ -87,7 +89,9 @@ export function Bars(props: {
         ))}
       </svg>
       <figcaption>
-        <span class="day-name">{shown === undefined ? `${what} by ${unit}` : slotText(days[shown] ?? "", unit)}</span>
+        <span class="day-name">
+          {shown === undefined ? `${what} by ${unit}` : slotText(days[shown] ?? "", unit, timeZone)}
+        </span>
         <ul class="legend">
           {series.map((one, colour) => (
             <li key={one.name} class="legend-entry">
@@ -102,26 +106,24 @@ export function Bars(props: {
   );
 }
 
-const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-
-/** The labels of the bars: days are UTC days, shorter spans use the reader's time zone. */
-export function labelsOf(starts: readonly string[], unit: string) {
+/** The labels of the bars: days are UTC days, shorter spans use this time zone, the reader's by default. */
+export function labelsOf(starts: readonly string[], unit: string, timeZone?: string) {
   const short = { width: LABEL_WIDTH, edge: EDGE };
   if (unit === "day")
     return { ...short, text: (day: string) => `${Number(day.slice(5, 7))}/${Number(day.slice(8, 10))}` };
-  const time = (start: string) => hourAndMinute.format(new Date(start));
+  const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone });
+  const time = (start: string) => clock.format(new Date(start));
   if (unit !== "hour" || starts.length <= DAY_HOURS) return { ...short, text: time };
   // Over several days a time alone is ambiguous.
-  const text = (start: string) => {
-    const at = new Date(start);
-    return `${at.getMonth() + 1}/${at.getDate()} ${time(start)}`;
-  };
+  const date = new Intl.DateTimeFormat("en-US", { month: "numeric", day: "numeric", timeZone });
+  const text = (start: string) => `${date.format(new Date(start))} ${time(start)}`;
   return { width: LONG_LABEL_WIDTH, edge: LONG_EDGE, text };
 }
 
 /** The time that a bar covers. */
-export function slotText(day: string, unit: string): string {
-  return unit === "day" ? dayText(`${day.slice(0, 10)}T12:00:00Z`) : exactTime(day);
+export function slotText(day: string, unit: string, timeZone?: string): string {
+  if (unit === "day") return dayText(`${day.slice(0, 10)}T12:00:00Z`);
+  return timeZone === undefined ? exactTime(day) : zonedTime(day, timeZone);
 }
 
 /** The figures as a table for screen readers. */

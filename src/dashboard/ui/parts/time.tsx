@@ -45,6 +45,13 @@ export function exactTime(iso: string): string {
   return day + clockTime.format(moment);
 }
 
+/** A time to the minute in a time zone. */
+export function zonedTime(iso: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone }).format(
+    new Date(iso),
+  );
+}
+
 /** Milliseconds as "812 ms", "8.4 s" or "2 min 10 s"; a dash for none. */
 export function durationText(ms: number | null): string {
   if (ms === null) return "–";
