@@ -26,6 +26,8 @@ interface Answer {
   /** Whether the last chunk has the whole message, and whether the others have the pages. */
   readonly hasMessage?: boolean;
   readonly isLate?: boolean;
+  /** Whether the first chunk of the text comes before the pages. */
+  readonly isAmid?: boolean;
 }
 
 /** For each: what stands beside the choices, and where. */
@@ -35,6 +37,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   annotated: { beside: {}, annotations: ANNOTATIONS },
   addresses: { beside: { citations: [ONE, TWO] } },
   unplaced: { beside: { search_results: RESULTS }, isLate: true },
+  amid: { beside: { search_results: RESULTS }, isAmid: true },
 };
 
 const BASE = { id: "c-1", created: 1, model: "sonar" };
@@ -50,13 +53,13 @@ function whole({ beside, annotations }: Answer): Response {
   });
 }
 
-function streamed({ beside, annotations, hasMessage = false, isLate = false }: Answer): Response {
+function streamed({ beside, annotations, hasMessage = false, isLate = false, isAmid = false }: Answer): Response {
   const message = hasMessage ? { message: { role: "assistant", content: TEXT } } : {};
   const chunk = (delta: object, end: string | null, more: object = {}) => ({
     ...BASE,
     object: "chat.completion.chunk",
     choices: [{ index: 0, delta, finish_reason: end, ...(end === null ? {} : message) }],
-    ...(end === null && isLate ? {} : beside),
+    ...(end === null && (isLate || (isAmid && "role" in delta)) ? {} : beside),
     ...more,
   });
   const last = annotations === undefined ? {} : { annotations };
@@ -158,7 +161,7 @@ describe.each(Object.keys(READ))("%s", (name) => {
       const wanted =
         model === "addresses"
           ? unquoted(ANNOTATIONS, () => "")
-          : model === "unplaced" && stream
+          : (model === "unplaced" || model === "amid") && stream
             ? unplaced
             : ANNOTATIONS;
       expect(cited).toEqual(said(wanted));

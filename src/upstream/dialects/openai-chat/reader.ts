@@ -30,7 +30,7 @@ interface Choice {
   open: Map<GrowingCall, { id: string; sent: number }>;
   closed: Set<GrowingCall>;
   annotations: unknown[];
-  /** The text that pages beside the choices are cited in; undefined if it is not known. */
+  /** The text that pages beside the choices are cited in; undefined if it began before they were known. */
   cites: string | undefined;
   reason: string | undefined;
 }
@@ -119,7 +119,7 @@ export class OpenaiChatReader implements EventReader {
         open: new Map(),
         closed: new Set(),
         annotations: [],
-        cites: undefined,
+        cites: "",
         reason: undefined,
       };
       this.#choices.set(index, choice);
@@ -210,7 +210,7 @@ export class OpenaiChatReader implements EventReader {
       out.push({ type: "text-start", choice: choice.index, id: choice.textId, ...(refusal ? { refusal } : {}) });
     }
     // The pages of a whole answer are known before its text, and those of most streams.
-    if (this.#beside !== undefined) choice.cites = (choice.cites ?? "") + text;
+    if (choice.cites !== undefined) choice.cites = this.#beside && choice.cites + text;
     const { index, textId: id } = choice;
     out.push(
       logprobs === undefined
