@@ -2,6 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { accountBudgetStore } from "../../src/store/access/account-budgets.ts";
+import { LIVE_KEYS_MAX } from "../../src/store/access/key-listing.ts";
+import { keyStore } from "../../src/store/access/keys.ts";
+import { apiKeys } from "../../src/store/schema.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { CHROMIUM, startBrowser } from "../support/browser.ts";
 import { spend } from "./spent.ts";
@@ -249,4 +252,32 @@ test("what is spent of a budget is that of its current period, with the time at 
   expect((await listed()).spent_usd).toBe(1);
   app.clock.advance(86_400_000);
   expect(await listed()).toMatchObject({ spent_usd: 0, budget_resets_at: after(2) });
+});
+
+test("an account with as many keys as it may have makes none, but gives each another secret", async () => {
+  const { id: accountId } = await app.addAccount("full");
+  const { key: manager } = await keyStore(app.store).createKey({ accountId, name: "m", management: "account" });
+  const { id } = await keyStore(app.store).createKey({ accountId, name: "agent" });
+  const columns = { accountId, name: "k", prefix: "sk-", lastFour: "0000", createdAtMs: 1 };
+  for (let from = 2; from < LIVE_KEYS_MAX; from += 1000) {
+    const names = Array.from({ length: Math.min(1000, LIVE_KEYS_MAX - from) }, (_, i) => `full-${from + i}`);
+    const rows = names.map((name) => ({ ...columns, id: name, hash: name }));
+    await app.store.db.insert(apiKeys).values(rows).run();
+  }
+  const full = await signedIn("full");
+  const manage = (path: string, body?: object) => app.ask("POST", `/v1/keys${path}`, { as: manager, body });
+  for (const refused of [await full.post("/keys", { name: "more" }), await manage("", { name: "more" })])
+    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining("at most 20000 keys")]);
+  for (const rotate of [
+    () => full.post(`/keys/${id}/rotate`, { grace_hours: 1 }),
+    () => manage(`/${id}/rotate`, { grace: "1h" }),
+    () => manage(`/${id}/rotate`),
+  ]) {
+    const rotated = await rotate();
+    expect(rotated.status).toBe(200);
+    expect(await models(rotated.json.key)).toBe(200);
+  }
+  expect((await keyStore(app.store).countLiveKeys([accountId])).get(accountId)).toBe(LIVE_KEYS_MAX);
+  await app.ask("DELETE", "/v1/keys/full-2", { as: manager });
+  expect((await manage("", { name: "one more" })).status).toBe(201);
 });

@@ -8,24 +8,21 @@ import { chatAnswer, chatChunk, sse, startUpstream } from "../support/upstream.t
 const up = startUpstream();
 const routes = (model: string) => [{ provider: "up", model }];
 const prices = { input: 1, output: 1 };
-const app = await startTestApp({
-  tier: "free",
-  key: { budgetMicros: 1_000_000_000 },
-  config: {
-    tiers: { free: { rpm: 100_000 } },
-    providers: { up: { kind: "openai", base_url: up.baseUrl, api_key: "k", discover: false } },
-    models: [
-      { id: "small", larger: "huge", prices, routes: routes("up-small"), context_length: 1000 },
-      { id: "unknown", larger: "huge", prices, routes: routes("up-small") },
-      { id: "alone", prices, routes: routes("up-small") },
-      { id: "above", larger: "dear", prices, routes: routes("up-small") },
-      { id: "missing", larger: "nowhere", prices, routes: routes("up-small") },
-      { id: "chain", larger: "unknown", prices, routes: routes("up-small") },
-      { id: "huge", prices, routes: routes("up-huge"), context_length: 1_000_000 },
-      { id: "dear", tier: "premium", prices, routes: routes("up-huge") },
-    ],
-  },
-});
+const config = {
+  tiers: { free: { rpm: 100_000 } },
+  providers: { up: { kind: "openai", base_url: up.baseUrl, api_key: "k", discover: false } },
+  models: [
+    { id: "small", larger: "huge", prices, routes: routes("up-small"), context_length: 1000 },
+    { id: "unknown", larger: "huge", prices, routes: routes("up-small") },
+    { id: "alone", prices, routes: routes("up-small") },
+    { id: "above", larger: "dear", prices, routes: routes("up-small") },
+    { id: "missing", larger: "nowhere", prices, routes: routes("up-small") },
+    { id: "chain", larger: "unknown", prices, routes: routes("up-small") },
+    { id: "huge", prices, routes: routes("up-huge"), context_length: 1_000_000 },
+    { id: "dear", tier: "premium", prices, routes: routes("up-huge") },
+  ],
+};
+const app = await startTestApp({ tier: "free", key: { budgetMicros: 1_000_000_000 }, config });
 afterAll(async () => {
   await app.stop();
   await up.stop();
@@ -56,6 +53,41 @@ test.each(CLIENT_FORMATS.flatMap((of) => [false, true].map((stream) => [of.name,
     expect(text).toContain('"unknown"');
     expect(text).not.toContain("huge");
     expect(modelsAsked()).toEqual(["up-small", "up-huge"]);
+  },
+);
+
+/** The smaller model's estimate of such a request is more than half of the tokens a minute. */
+const TOKENS = { tpm: 1000, max_tokens: 600 };
+
+test.each(["unknown", "small"])(
+  "%s: a request that the larger model takes counts once in its run and in the tokens a minute",
+  async (model) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    up.answer(({ json }) =>
+      json?.["model"] === "up-small"
+        ? Response.json(TOO_LONG, { status: 400 })
+        : chatAnswer({ content: "Hi." }, { extra: { usage } }),
+    );
+    await app.reconfigure({
+      ...config,
+      tiers: { free: { rpm: 100_000, tpm: TOKENS.tpm, runs: { requests: 2, usd: 0.001 } } },
+    });
+    const ask = () =>
+      app.post(
+        "/v1/chat/completions",
+        { model, messages: [{ role: "user", content: "Hi" }], max_tokens: TOKENS.max_tokens },
+        { "x-sallyport-run": `run of ${model}` },
+      );
+    const first = await ask();
+    expect([first.status, await first.text()]).toEqual([200, expect.stringContaining("Hi.")]);
+    const second = await ask();
+    expect([second.status, second.headers.get("x-sallyport-model")]).toEqual([200, "huge"]);
+    // What the first one used is taken off, and what the second one may use is held once.
+    await second.text();
+    const third = await ask();
+    const { error } = (await third.json()) as { error: { code: string; details: unknown } };
+    expect([third.status, error.code, error.details]).toMatchObject([402, "run_limit_reached", { limit: "requests" }]);
+    await app.reconfigure(config);
   },
 );
 

@@ -255,12 +255,47 @@ test("no more of an answer is read than its client takes", async () => {
   other.close();
 });
 
+test.each([
+  ["deleted", "DELETE", ""],
+  ["rotated without grace", "POST", "/rotate"],
+])("the next request on a connection is refused when the key is %s through the API", async (_what, method, path) => {
+  const store = await app.openStore();
+  const keys = keyStore(store);
+  const { accountId } = app;
+  const { key: manager } = await keys.createKey({ accountId, name: "manager", management: "account" });
+  const { id, key } = await keys.createKey({ accountId, name: "agent" });
+  await store.close();
+  const socket = connect({ key, url: app.url });
+  expect(await socket.ask(create({}))).toMatchObject({ type: "response.completed" });
+  const authorization = `Bearer ${manager}`;
+  expect((await app.call(`/v1/keys/${id}${path}`, { method, headers: { authorization } })).status).toBe(200);
+  chat.received.length = 0;
+  expect(await socket.ask(create({}))).toMatchObject({ status: 401, error: { code: "invalid_api_key" } });
+  expect(await socket.closed).toBe(1008);
+  expect(chat.received).toEqual([]);
+});
+
+test("a connection goes on while the grace of its rotated secret lasts", async () => {
+  const store = await app.openStore();
+  const { accountId } = app;
+  const { key: manager } = await keyStore(store).createKey({ accountId, name: "manager", management: "account" });
+  const { id, key } = await keyStore(store).createKey({ accountId, name: "agent" });
+  await store.close();
+  const socket = connect({ key, url: app.url });
+  await socket.ask(create({}));
+  const headers = { authorization: `Bearer ${manager}`, "content-type": "application/json" };
+  const body = JSON.stringify({ grace: "1h" });
+  expect((await app.call(`/v1/keys/${id}/rotate`, { method: "POST", headers, body })).status).toBe(200);
+  expect(await socket.ask(create({}))).toMatchObject({ type: "response.completed" });
+  socket.close();
+});
+
 test("a key that was revoked ends its connection", async () => {
   const socket = connect(app);
   await socket.ask(create({}));
   const store = await app.openStore();
   const keys = keyStore(store);
-  const [own] = await keys.listKeys(app.accountId);
+  const own = (await keys.listKeys(app.accountId)).find(({ lastFour }) => app.key.endsWith(lastFour));
   expect(await keys.revokeKey(String(own?.id))).toBe(true);
   for (;;) {
     const end = await Promise.race([socket.ask(create({})), socket.closed]);
