@@ -129,12 +129,16 @@ export class UsageWriter {
     return { queued: this.#queue.length, rowsWithout: this.#rowsWithout, failures: this.#failures };
   }
 
-  /** Writes everything that is queued. True if nothing is left. */
+  /**
+   * Writes everything that is queued. True if nothing is left. What is recorded meanwhile is left for the next write, unless the writer
+   * was closed: on a busy node something always is.
+   */
   async flush(): Promise<boolean> {
-    while (this.#waits) {
+    // The current write may contain less than a batch, and the sums of requests without a row are in the next one.
+    for (let left = 2 + Math.ceil(this.#queue.length / BATCH_MAX); this.#waits && (left > 0 || this.#closed); left--) {
       if (!(await this.#flushBatch())) return false;
     }
-    return true;
+    return !this.#waits;
   }
 
   /** Stops the timer and writes everything; wait for it before closing the store. True if nothing is left. */
