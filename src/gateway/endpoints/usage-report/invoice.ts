@@ -1,5 +1,6 @@
 // What providers bill, by month, model and class, to be laid beside their invoices.
 
+import { ApiError } from "../../../base/errors.ts";
 import { dayOf } from "../../../store/usage/record.ts";
 import type { UsageStore } from "../../../store/usage/usage.ts";
 
@@ -25,14 +26,18 @@ export interface InvoiceLine {
   readonly cost: number | null;
 }
 
-/** The lines of a span of days, the earliest month first. */
+/** The lines of a span of days, the earliest month first. Throws `ApiError` 400 for a span of too many months. */
 export async function invoiceLines(
   usage: Pick<UsageStore, "classesOf">,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<InvoiceLine[]> {
+  if (monthOf(to) - monthOf(from) >= MONTHS_MAX) {
+    const message = `Invalid 'from': expected a span of at most ${MONTHS_MAX} months. Ask for one after the other.`;
+    throw new ApiError("invalid_request", message, { param: "from" });
+  }
   const lines: InvoiceLine[] = [];
   let fromDay = from;
-  for (let months = 0; months < MONTHS_MAX && fromDay <= to; months++) {
+  while (fromDay <= to) {
     const first = new Date(fromDay * DAY_MS);
     const next = dayOf(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1));
     const month = first.toISOString().slice(0, 7);
@@ -47,4 +52,10 @@ export async function invoiceLines(
     fromDay = next;
   }
   return lines;
+}
+
+/** Months since the year 0. */
+function monthOf(day: number): number {
+  const date = new Date(day * DAY_MS);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }

@@ -46,10 +46,7 @@ export async function answerUsageReport(
   const query = new URL(request.url).searchParams;
   const by = dimensionOf(query.get("by"));
   const span = spanOf(query, by, deps.clock.now());
-  if (by === "class") {
-    await deps.writer.flush();
-    return invoiceAnswer(deps, request, span, scope);
-  }
+  if (by === "class") return invoiceAnswer(deps, { request, query, span, scope });
   const model = query.get("model") ?? undefined;
   const key = query.get("key");
   const asked: ReportQuery = {
@@ -91,11 +88,17 @@ function answerOf(
 const SUM_NAMES = ["requests", "errors", "input_tokens", "output_tokens", "cached_tokens", "cost", "unpriced"];
 const INVOICE_NAMES = ["month", "provider", "model", "service", "class", "amount", "unpriced", "cost"];
 
-async function invoiceAnswer({ usage }: UsageReportDeps, request: Request, span: Span, scope: ReportScope) {
+async function invoiceAnswer(
+  { usage, writer }: UsageReportDeps,
+  { request, query, span, scope }: { request: Request; query: URLSearchParams; span: Span; scope: ReportScope },
+) {
   if (scope.accountId !== undefined || scope.projectId !== undefined) {
     const message = "Invoices are of all accounts together. Only a key of --manage-all sees them.";
     throw new ApiError("permission_denied", message, { param: "by" });
   }
+  const other = ["model", "key"].find((name) => query.has(name));
+  if (other !== undefined) throw invalid(other, "an invoice ('by=class') is of all models and keys together.");
+  await writer.flush();
   const data = (await invoiceLines(usage, span)).map((line) => ({ ...line }));
   return answerOf(request, { by: "class", span, names: INVOICE_NAMES, data, hasMore: false });
 }

@@ -22,12 +22,16 @@ const managers = {} as Record<ManagementScope, string>;
 beforeAll(async () => {
   app = await startTestApp({ clock: { now: () => NOW } });
   const { accountId } = app;
+  const rights = { tier: "free", admin: true } as const;
   const store = await app.openStore({ now: () => NOW });
+  const root = await accountStore(store).createAccount({ username: "root", email: "root@x.example", ...rights });
+  const admin = (root as { id: string }).id;
   const made = await projectStore(store).createProject(accountId, { name: "p" });
   project = (made as { id: string }).id;
   for (const management of ["account", "project", "all"] as const) {
     const projectId = management === "project" ? project : null;
-    const made = await keyStore(store).createKey({ accountId, name: management, management, projectId });
+    const owner = management === "all" ? admin : accountId;
+    const made = await keyStore(store).createKey({ accountId: owner, name: management, management, projectId });
     managers[management] = (made as { key: string }).key;
   }
   const other = await accountStore(store).createAccount({ username: "o", email: "o@x.example", tier: "free" });
@@ -154,6 +158,18 @@ test("what providers bill, by month, model and class", async () => {
     { month: "2030-12", ...line, service: "flex", amount: 4, unpriced: 0, cost: 2 },
   ]);
   expect((await get("?by=class")).status).toBe(403);
+  expect(await rows("?by=class&from=2028-01-01", "all")).toHaveLength(3);
+});
+
+test.each([
+  ["from=2027-12-31", "from"],
+  ["from=1970-01-01", "from"],
+  ["model=m1", "model"],
+  ["key=k1", "key"],
+])("an invoice leaves nothing out in silence: ?%s is 400", async (query, param) => {
+  const response = await get(`?by=class&${query}`, { as: "all" });
+  const { error } = (await response.json()) as { error: Json };
+  expect([response.status, error["param"]]).toEqual([400, param]);
 });
 
 test("as comma-separated values, which no spreadsheet runs", async () => {
