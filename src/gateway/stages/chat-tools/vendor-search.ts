@@ -92,7 +92,7 @@ export class VendorHearing {
     const otherNotes: unknown[] = [];
     const found: Noted[] = [];
     for (const annotation of annotations) {
-      const noted = notedIn(annotation, text);
+      const noted = this.#noted(annotation, text);
       if (noted === undefined) otherNotes.push(annotation);
       else found.push(noted);
     }
@@ -105,6 +105,16 @@ export class VendorHearing {
       otherNotes.length === 0 ? event : { ...event, annotations: otherNotes },
       ...found.flatMap(({ searches }) => searches.flatMap((one) => this.#said(one))),
     ];
+  }
+
+  /** What an annotation says; undefined for one that the client can read itself. */
+  #noted(annotation: unknown, text: string): Noted | undefined {
+    if (typeof annotation !== "object" || annotation === null) return undefined;
+    for (const [origin, search] of OWN_SEARCHES) {
+      const noted = search.noted(annotation as Readonly<Record<string, unknown>>, text);
+      if (noted !== undefined) return origin === this.#origin ? undefined : noted;
+    }
+    return undefined;
   }
 
   #said(search: SaidSearch): readonly ChatEvent[] {
@@ -144,13 +154,4 @@ export class VendorHearing {
       citation: { url, title, quote, sealed, start, end, before, claim: text.slice(start, end) },
     };
   }
-}
-
-function notedIn(annotation: unknown, text: string): Noted | undefined {
-  if (typeof annotation !== "object" || annotation === null) return undefined;
-  for (const search of OWN_SEARCHES.values()) {
-    const noted = search.noted(annotation as Readonly<Record<string, unknown>>, text);
-    if (noted !== undefined) return noted;
-  }
-  return undefined;
 }

@@ -153,6 +153,10 @@ const config = {
   models: [
     ...vendors.map((id) => ({ id, routes: [{ provider: id, model: "up" }] })),
     { id: "both", routes: vendors.map((provider) => ({ provider, model: "up" })) },
+    ...vendors.map((first) => ({
+      id: `first-${first}`,
+      routes: vendors.map((provider) => ({ provider, model: "up", priority: provider === first ? 1 : 2 })),
+    })),
   ],
 };
 const app = await startTestApp({ config });
@@ -308,6 +312,25 @@ test("each route of a model gets the tool in its own form", async () => {
   );
   expect([...asked].sort()).toEqual(vendors.map((vendor) => `${vendor} true`).sort());
 });
+
+/** What only the provider itself can say. */
+const OWN_WORDS = {
+  "anthropic-messages": '"encrypted_index":"Eo8"',
+  "openai-responses": '"id":"ws_1"',
+  gemini: '"groundingSupports":[{"segment"',
+};
+
+test.each(vendors.flatMap((vendor) => [false, true].map((stream) => [vendor, stream] as const)))(
+  "%s, stream %p: what a provider of the client's own protocol says is kept if other routes have other protocols",
+  async (vendor, stream) => {
+    const { text, heard } = await ask(vendor, `first-${vendor}`, { stream });
+    expect(vendorOf(upstream.received[0]!)).toBe(vendor);
+    expect(heard.text).toBe(SAID);
+    expect(text).toContain(OWN_WORDS[vendor]);
+    expect(CLIENTS[vendor].citation(text), text).toBe(true);
+    expect(CLIENTS[vendor].search(text), text).toBe(true);
+  },
+);
 
 describe("what a provider of the client's own protocol says of its search is kept if the answer is looked through", () => {
   const guardrails = [{ name: "w", on: ["output"], check: { kind: "words", words: ["kryptonite"] } }];
