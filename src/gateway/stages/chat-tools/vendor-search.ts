@@ -19,7 +19,8 @@ export function hasSearch(
 ): boolean {
   // A choice may name the tool.
   if ((toolChoice !== undefined && toolChoice.type !== "auto") || extra["tool_choice"] !== undefined) return false;
-  const besideFunctions = tools.some((tool) => kindOf(tool, format) !== wish.kind);
+  // The tools of MCP servers become functions, whether or not the client lists them too.
+  const besideFunctions = extra["mcp_servers"] != null || tools.some((tool) => kindOf(tool, format) !== wish.kind);
   return vendorTool(provider, wish, besideFunctions) !== undefined;
 }
 

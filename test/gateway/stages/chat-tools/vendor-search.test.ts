@@ -313,6 +313,8 @@ test("each route of a model gets the tool in its own form", async () => {
   expect([...asked].sort()).toEqual(vendors.map((vendor) => `${vendor} true`).sort());
 });
 
+const TOOLSET = { type: "mcp_toolset", mcp_server_name: "files" };
+
 /** What only the provider itself can say. */
 const OWN_WORDS = {
   "anthropic-messages": '"encrypted_index":"Eo8"',
@@ -345,4 +347,15 @@ describe("what a provider of the client's own protocol says of its search is kep
       expect(CLIENTS[vendor].search(text), text).toBe(true);
     },
   );
+});
+
+test("Google's search, which stands alone, is not asked for beside the tools of MCP servers", async () => {
+  const servers = { files: { url: "http://127.0.0.1:1/mcp" } };
+  await app.reconfigure({ ...config, mcp: { servers } });
+  for (const more of [{}, { tools: [...CLIENTS["anthropic-messages"].ask().tools, TOOLSET] }]) {
+    const mcp_servers = [{ type: "url", name: "files", url: "http://127.0.0.1:1/mcp" }];
+    await ask("anthropic-messages", "gemini", { stream: false, more: { ...more, mcp_servers } });
+    expect(toolsSent().map(VENDORS.gemini.isTool)).toEqual([false]);
+  }
+  await app.reconfigure(config);
 });
