@@ -6,7 +6,7 @@ import type { Fleet } from "../gateway/providers.ts";
 import { createKeyExpiry } from "../jobs/key-expiry.ts";
 import { createProviderDown } from "../status/provider-down.ts";
 import type { Verbs } from "../store/verbs.ts";
-import type { AlertService } from "./alerts.ts";
+import { type AlertService, OUTAGE_WINDOW_MS } from "./alerts.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Observer } from "./observe.ts";
 
@@ -41,6 +41,7 @@ export function addAlertWatch({ add, clock, config, verbs, fleet, observer, aler
       clock,
       afterMs: () => config().alerts.providerDownMs,
       snapshot: () => fleet.breakers.snapshot(),
+      windowMs: OUTAGE_WINDOW_MS,
       isOver: (provider) => lastFaults.get(provider)?.over === true,
       down: (provider, sinceMs) => alerts.providerDown(provider, sinceMs, lastFaults.get(provider)),
     }),

@@ -40,7 +40,7 @@ export interface AlertService extends Alerts {
 }
 
 /** When a provider that is down again, or a decision model that changes to the same version again, is told of anew. */
-const OUTAGE_WINDOW_MS = 3_600_000;
+export const OUTAGE_WINDOW_MS = 3_600_000;
 const DRIFT_WINDOW_MS = 30 * 86_400_000;
 const MICROS_PER_USD = 1_000_000;
 

@@ -21,6 +21,8 @@ export interface ProviderDownDeps {
   snapshot(): ReadonlyMap<string, ProviderState>;
   /** Whether the last failure of this provider is over, because a call or its model list has succeeded since. */
   isOver(provider: string): boolean;
+  /** How long a provider is not told of again. An outage that begins meanwhile is told of afterwards, if it lasts. */
+  readonly windowMs: number;
   /** Called once for each outage. */
   down(provider: string, sinceMs: number): void;
 }
@@ -28,10 +30,12 @@ export interface ProviderDownDeps {
 const LOOK_MS = 5000;
 
 /** Creates the looks; `start` begins them. */
-export function createProviderDown({ clock, afterMs, snapshot, isOver, down }: ProviderDownDeps) {
+export function createProviderDown({ clock, afterMs, snapshot, isOver, windowMs, down }: ProviderDownDeps) {
   const outages = new Map<string, { readonly sinceMs: number; isTold: boolean }>();
+  const toldAtMs = new Map<string, number>();
   const look = () => {
     const providers = snapshot();
+    for (const [name, atMs] of toldAtMs) if (clock.now() - atMs >= windowMs) toldAtMs.delete(name);
     for (const name of outages.keys()) if (!providers.has(name)) outages.delete(name);
     for (const [name, provider] of providers) {
       if (!fails(provider) || isOver(name)) {
@@ -40,8 +44,9 @@ export function createProviderDown({ clock, afterMs, snapshot, isOver, down }: P
       }
       const outage = outages.get(name) ?? { sinceMs: clock.now(), isTold: false };
       outages.set(name, outage);
-      if (outage.isTold || clock.now() - outage.sinceMs < afterMs()) continue;
+      if (outage.isTold || toldAtMs.has(name) || clock.now() - outage.sinceMs < afterMs()) continue;
       outage.isTold = true;
+      toldAtMs.set(name, clock.now());
       down(name, outage.sinceMs);
     }
   };

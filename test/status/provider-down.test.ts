@@ -15,6 +15,7 @@ function noticed(steps: readonly (readonly [ms: number, Readonly<Record<string, 
   const watch = createProviderDown({
     clock,
     afterMs: () => 1000,
+    windowMs: 3000,
     snapshot: () =>
       new Map(
         Object.entries(now).map(([name, [state, ...models]]) => [
@@ -59,12 +60,26 @@ test.each([
     "again after it has recovered",
     [
       [1000, { p: ["open"] }],
-      [1, { p: ["open"] }],
+      [3000, { p: ["open"] }],
       [0, { p: ["closed"] }],
       [1000, { p: ["open"] }],
       [0, { p: ["open"] }],
     ],
-    ["p since 0", "p since 1001"],
+    ["p since 0", "p since 4000"],
+  ],
+  [
+    "an outage that began soon after another one when the first is no longer news, if it lasts",
+    [
+      [1000, { p: ["open"], q: ["open"] }],
+      [500, { p: ["open"], q: ["open"] }],
+      [0, { p: ["closed"], q: ["closed"] }],
+      [1500, { p: ["open"], q: ["open"] }],
+      [999, { p: ["open"], q: ["open"] }],
+      [1, { p: ["open"], q: ["closed"] }],
+      [5000, { p: ["open"], q: ["closed"] }],
+      [0, { p: ["open"], q: ["closed"] }],
+    ],
+    ["p since 0", "q since 0", "p since 1500"],
   ],
   [
     "not while one of its models answers",
