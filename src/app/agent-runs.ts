@@ -7,6 +7,8 @@ import { endpointRoutes } from "../http/served-endpoint.ts";
 import type { Foundation } from "./foundation.ts";
 
 const MICROS_PER_USD = 1_000_000;
+/** Far longer than a run is open, so that it is told of once, and the alerts of ended runs are deleted. */
+const ALERT_WINDOW_MS = 30 * 86_400_000;
 
 /** Adds the endpoints of runs, and builds what the stage needs. */
 export function addAgentRuns(base: Foundation): RunsDeps {
@@ -32,8 +34,9 @@ export function addAgentRuns(base: Foundation): RunsDeps {
       log.info("an agent run was stopped", { run: id, account: accountId, limit });
       const amount = (value: number) => (limit === "usd" ? value / MICROS_PER_USD : value);
       const details = { run: id, limit, spent: amount(spent), page: pageOf(id) };
+      const untilMs = clock.now() + ALERT_WINDOW_MS;
       // One alert for each time that it is let go on.
-      alerts.raise({ type: "run_limit", subject: id, accountId, details, event: `${limit}:${most}`, untilMs: null });
+      alerts.raise({ type: "run_limit", subject: id, accountId, details, event: `${limit}:${most}`, untilMs });
     },
     noteFailed: (error, requestId) => log.warn("an agent run could not be noted", { request_id: requestId, error }),
   };

@@ -9,11 +9,14 @@ import type { ChatTurn } from "../../centre/stage.ts";
  */
 const HEADERS = ["x-sallyport-run", "x-claude-code-session-id", "session-id", "session_id", "thread-id"];
 
+/** Names are kept in memory, and a client may write anything. The store keeps as many characters. */
+const NAME_CHARS = 250;
+
 /** The run that the headers name; undefined for most requests. */
 export function runInHeaders({ header }: Pick<ChatTurn, "header">): string | undefined {
   for (const name of HEADERS) {
     const value = header(name);
-    if (value !== null && value !== "") return `${name}: ${value}`;
+    if (value !== null && value !== "") return `${name}: ${value}`.slice(0, NAME_CHARS);
   }
   return undefined;
 }
@@ -23,7 +26,11 @@ const CODEX = /^codex[_-]/i;
 const CLAUDE_CODE = /^claude-cli\//i;
 
 /** What names the conversation of a request whose headers name no run. */
-export function conversationOf({ chat, body, options }: Pick<ChatTurn, "chat" | "body" | "options">): string {
+export function conversationOf(turn: Pick<ChatTurn, "chat" | "body" | "options">): string {
+  return wholeName(turn).slice(0, NAME_CHARS);
+}
+
+function wholeName({ chat, body, options }: Pick<ChatTurn, "chat" | "body" | "options">): string {
   const { userAgent = "" } = options;
   const cacheKey = body["prompt_cache_key"];
   if (CODEX.test(userAgent) && isNamed(cacheKey)) return `prompt_cache_key: ${cacheKey}`;

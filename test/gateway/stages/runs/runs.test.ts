@@ -1,7 +1,9 @@
 // Agent runs: what names one, and that a limit of its requests, its cost or equal tool calls stops it in every format.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
+import { conversationOf, runInHeaders } from "../../../../src/gateway/stages/runs/names.ts";
 import { runStore } from "../../../../src/store/work/runs.ts";
+import { alerts as storedAlerts } from "../../../../src/store/work/schema.ts";
 import { startTestApp } from "../../../support/app.ts";
 import { say } from "../../../support/fake-model.ts";
 import { CLIENT_FORMATS } from "../../../support/heard.ts";
@@ -126,6 +128,21 @@ test("of requests that arrive together, exactly as many as the limit pass, and a
     details: { run: id, limit: "requests", page: `${app.url}/dashboard/runs/${id}` },
   };
   expect(own()).toMatchObject([alert, alert]);
+  // They are deleted some time after the run has ended, since there are as many runs as a client likes.
+  const store = await app.openStore();
+  const stored = (await store.db.select().from(storedAlerts).all()).filter(({ event }) => event.includes(id));
+  await store.close();
+  expect(stored.length).toBeGreaterThan(0);
+  for (const { expiresAtMs } of stored) expect(expiresAtMs).toBeLessThan(Date.now() + 366 * 86_400_000);
+});
+
+test("names that are kept in memory are short, whatever a client writes", () => {
+  const long = "x".repeat(10_000);
+  expect(runInHeaders({ header: () => long })).toHaveLength(250);
+  const conversation = (body: Json, userAgent = "") =>
+    conversationOf({ chat: { messages: [] } as never, body, options: { userAgent } });
+  expect(conversation({ prompt_cache_key: long }, "codex_cli_rs/1.0")).toHaveLength(250);
+  expect(conversation({ conversation: { id: long } })).toHaveLength(250);
 });
 
 test("a run stops at its limit of cost, exceeds it by no request in parallel, and goes on when more is allowed", async () => {
