@@ -32,7 +32,7 @@ import { storeThrottle } from "./stored-throttle.ts";
 export interface AccountsDeps {
   readonly verbs: Pick<
     Verbs,
-    "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys" | "settings"
+    "accounts" | "sessions" | "identities" | "codes" | "audit" | "secrets" | "keys" | "settings" | "projectMembers"
   >;
   /** The directory for mails that are not sent. */
   readonly dataDir: string;
@@ -120,7 +120,11 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
     begun: count("oauth_trips", () => TRIPS),
     secret,
     providers: () => config().auth.oauth,
+    makesAccounts: () => config().auth.signup === "oauth",
     redirects: () => config().auth.oauthRedirects,
+    members: () => verbs.projectMembers,
+    tiers: () => config().tiers,
+    accountsChanged,
     failed: (message, fields) => log.warn(message, fields),
   });
 

@@ -22,11 +22,11 @@ import { isSetupToken, type SetupDeps } from "./setup.ts";
 /** What signing up needs. */
 export interface SignUpDeps {
   readonly clock: Clock;
-  readonly accounts: Pick<AccountStore, "countAccounts" | "createAccount" | "findAccountByEmail">;
+  readonly accounts: Pick<AccountStore, "countAccounts" | "createAccount" | "findAccount" | "findAccountByEmail">;
   readonly codes: Pick<CodeStore, "isInviteOpen">;
   readonly audit: Pick<AuditStore, "addAudit">;
   readonly secrets: { secret: SetupDeps["secret"]; dropSecret(name: "setup_token"): Promise<void> };
-  readonly oauth: Pick<OAuth, "peekPending" | "takePending">;
+  readonly oauth: Pick<OAuth, "peekPending" | "takePending" | "applyGroups">;
   readonly hasher: PasswordHasher;
   readonly mailer: Pick<Mailer, "send">;
   /** Sign-ups by the client's address. */
@@ -61,21 +61,6 @@ export type SignUp = (form: SignUpForm, client: Client) => Promise<Account>;
 export function signUp(deps: SignUpDeps): SignUp {
   const { accounts, oauth } = deps;
 
-  /** The permission to sign up. */
-  const admission = async ({ setup, invite }: SignUpForm): Promise<Pick<NewAccount, "mustBeFirst" | "inviteHash">> => {
-    if ((await accounts.countAccounts()) === 0) {
-      const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };
-      if (setup !== undefined && (await isSetupToken(setupDeps, setup))) return { mustBeFirst: true };
-      throw new ApiError("signup_closed", "The first account is created through the link printed at startup.");
-    }
-    const { signup } = deps.config().auth;
-    if (signup === "closed") throw new ApiError("signup_closed", "Sign-up is disabled.");
-    if (signup === "open") return {};
-    const inviteHash = sha256Hex(invite ?? "");
-    if (await deps.codes.isInviteOpen(inviteHash)) return { inviteHash };
-    throw inviteRequired();
-  };
-
   const personOf = async (pending: string | undefined): Promise<PendingIdentity | undefined> => {
     if (pending === undefined) return undefined;
     const person = await oauth.peekPending(pending);
@@ -89,7 +74,7 @@ export function signUp(deps: SignUpDeps): SignUp {
       const { retryAfterSeconds } = attempt;
       throw new ApiError("too_many_attempts", "Too many sign-ups. Try again later.", { retryAfterSeconds });
     }
-    const right = await admission(form);
+    const right = await admission(deps, form);
     const person = await personOf(form.pending);
     const [email, username] = [form.email.trim(), form.username.trim()];
     refuse("email", emailFault(email));
@@ -132,8 +117,32 @@ export function signUp(deps: SignUpDeps): SignUp {
     if (admin) await deps.secrets.dropSecret("setup_token");
     const detail = person === undefined ? {} : { provider: person.provider };
     await deps.audit.addAudit({ accountId: made.id, event: "signup", ...client, detail });
-    return made;
+    if (person === undefined) return made;
+    await oauth.applyGroups(made.id, person, client);
+    return (await accounts.findAccount(made.id)) ?? made;
   };
+}
+
+/** The permission to sign up. */
+async function admission(
+  deps: SignUpDeps,
+  { setup, invite, pending }: SignUpForm,
+): Promise<Pick<NewAccount, "mustBeFirst" | "inviteHash">> {
+  const { accounts } = deps;
+  if ((await accounts.countAccounts()) === 0) {
+    const setupDeps = { countAccounts: () => accounts.countAccounts(), secret: deps.secrets.secret };
+    if (setup !== undefined && (await isSetupToken(setupDeps, setup))) return { mustBeFirst: true };
+    throw new ApiError("signup_closed", "The first account is created through the link printed at startup.");
+  }
+  const { signup } = deps.config().auth;
+  if (signup === "closed") throw new ApiError("signup_closed", "Sign-up is disabled.");
+  // Who comes from a provider and still has to choose a name or tell an address.
+  if (signup === "oauth" && pending === undefined)
+    throw new ApiError("signup_closed", "Accounts are made by signing in through a provider.");
+  if (signup === "open" || signup === "oauth") return {};
+  const inviteHash = sha256Hex(invite ?? "");
+  if (await deps.codes.isInviteOpen(inviteHash)) return { inviteHash };
+  throw inviteRequired();
 }
 
 function refuse(param: string, fault: string | undefined): void {

@@ -135,6 +135,11 @@ function checkOauth(config: ReadConfig, report: Report): void {
     if (entry.clientId === "") continue;
     const path = joinPath("auth.oauth", slug);
     if (entry.clientSecret === "") report(`${path}.client_secret`, "is required together with client_id");
+    entry.groups.forEach(({ project, tier }, at) => {
+      if (project === "" && tier === undefined)
+        report(`${path}.groups[${at}]`, "gives nothing: name a project or a tier");
+    });
+    if (entry.groups.length > 0 && entry.issuer === "") report(`${path}.groups`, "needs an issuer");
     if (entry.issuer !== "") continue;
     for (const key of ["authorize_url", "token_url", "user_url"] as const) {
       const value = { authorize_url: entry.authorizeUrl, token_url: entry.tokenUrl, user_url: entry.userUrl }[key];

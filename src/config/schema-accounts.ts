@@ -1,6 +1,30 @@
 // The keys of `auth` and `email`.
 
-import { age, choice, duration, element, flag, formatted, integer, list, map, section, text } from "./fields.ts";
+import {
+  age,
+  choice,
+  duration,
+  element,
+  entry,
+  flag,
+  formatted,
+  integer,
+  list,
+  map,
+  optional,
+  required,
+  section,
+  text,
+} from "./fields.ts";
+import { TIER_IDS } from "./schema-server.ts";
+
+/** An element of `auth.oauth.SLUG.groups` */
+const Group = entry("A group and what its members get: a project, a plan or both.", {
+  group: required("The group, as the issuer names it."),
+  project: text("Id of a project that they are members of."),
+  role: choice("Their role in the project.", "member", ["member", "manager"]),
+  tier: optional(choice("Their plan. Of several groups' plans, the highest one.", "free", TIER_IDS)),
+});
 
 /** `auth.oauth.SLUG` */
 const OAuthProvider = section("A sign-in provider. It is enabled when it has a client_id.", {
@@ -11,11 +35,18 @@ const OAuthProvider = section("A sign-in provider. It is enabled when it has a c
   token_url: formatted("url", "URL at which the code is exchanged. Required without an issuer."),
   user_url: formatted("url", "URL of the user's profile. Required without an issuer."),
   emails_url: formatted("url", "URL of the user's e-mail addresses, for providers without an issuer."),
+  groups: list("What groups give to the people in them, applied at each sign-in. Needs an issuer.", Group),
+  groups_claim: text("The claim of the ID token, or of the user info, that lists a person's groups.", "groups"),
+  groups_scope: text("A further scope to ask for, if the issuer tells groups only with one."),
 });
 
 /** `auth` */
 export const AuthSection = section("Accounts and tokens.", {
-  signup: choice("Who may create an account in the dashboard.", "open", ["open", "invite", "closed"]),
+  signup: choice(
+    "Who may create an account in the dashboard; `oauth`: everyone whom a sign-in provider signs in gets one, and nobody else.",
+    "open",
+    ["open", "invite", "closed", "oauth"],
+  ),
   require_verified_email: flag("Requests with keys of accounts without a verified address get 403.", false),
   login_limit: section("Protection against password guessing, for each account and each address.", {
     failures: integer("Number of failed attempts after which it is locked.", 10, { minimum: 1, maximum: 10_000 }),

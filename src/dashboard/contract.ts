@@ -12,8 +12,8 @@ export const API = `${BASE}/api`;
 /** The page's first data. The HTML contains it, so that the page can be rendered without another request. */
 export interface Boot {
   readonly profile: Profile | null;
-  /** Who may create an account; `first`: only the person who has the link that the server printed. */
-  readonly signup: "open" | "invite" | "closed" | "first";
+  /** Who may create an account; `oauth`: who comes from a sign-in provider; `first`: only the person who has the link that the server printed. */
+  readonly signup: "open" | "invite" | "closed" | "oauth" | "first";
   /** Whether keys are refused until the account's address is verified. */
   readonly must_verify: boolean;
   /** Sign-in providers that are configured. */

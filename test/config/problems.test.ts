@@ -46,7 +46,7 @@ describe("each rule says what was expected", () => {
       'compaction.model: expected a chat model, got "plain", a model for transcription',
     ],
     ["compaction: {threshold: 2}", "compaction.threshold: expected a number from 0.05 to 1, got 2"],
-    ["auth: {signup: maybe}", 'auth.signup: expected one of open, invite, closed, got "maybe"'],
+    ["auth: {signup: maybe}", 'auth.signup: expected one of open, invite, closed, oauth, got "maybe"'],
     ["data_dir: ''", 'data_dir: expected non-empty text, got ""'],
     // Durations and sizes.
     ["usage: {flush: 5}", "usage.flush: expected a duration such as 5s, got 5"],
@@ -210,6 +210,14 @@ describe("each rule says what was expected", () => {
       'decisions.models[0].backend.limits: there is no limit "zzz" (known: questions, options, top_logprobs, chosen_tokens)',
     ],
     // Keys that need each other.
+    [
+      "auth: {oauth: {github: {client_id: a, client_secret: b, groups: [{group: g, tier: pro}]}}}",
+      "auth.oauth.github.groups: needs an issuer",
+    ],
+    [
+      "auth: {oauth: {google: {client_id: a, client_secret: b, groups: [{group: g}]}}}",
+      "auth.oauth.google.groups[0]: gives nothing: name a project or a tier",
+    ],
     ["auth: {oauth: {github: {client_id: a}}}", "auth.oauth.github.client_secret: is required together with client_id"],
     [
       "auth: {oauth: {okta: {client_id: a, client_secret: b, token_url: 'http://x'}}}",

@@ -14,13 +14,17 @@ import { addressName } from "../address-name.ts";
 import type { Client } from "../client.ts";
 import { isSameMailbox } from "../new-account.ts";
 import type { TokenPair, TokenPairs } from "../sessions/token-pairs.ts";
+import type { FirstSignInDeps } from "./first-sign-in.ts";
+import type { GroupsDeps, GroupsOf } from "./groups.ts";
 import type { OAuthConfig, Person, SignInProvider } from "./provider.ts";
 import { newTrip, type TripSecrets, tripOf } from "./round-trip.ts";
 
 /** What the flow needs. */
-export interface OAuthDeps {
+export interface OAuthDeps extends FirstSignInDeps, GroupsDeps {
   readonly clock: Clock;
-  readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail">;
+  readonly accounts: Pick<AccountStore, "findAccount" | "findAccountByEmail"> &
+    FirstSignInDeps["accounts"] &
+    GroupsDeps["accounts"];
   readonly identities: Pick<IdentityStore, "findAccountOfIdentity" | "linkIdentity" | "unlinkIdentity">;
   readonly codes: Pick<CodeStore, "issueTicket" | "takeTicket" | "peekTicket">;
   readonly audit: Pick<AuditStore, "addAudit">;
@@ -31,6 +35,8 @@ export interface OAuthDeps {
   readonly secret: string;
   /** The enabled providers, by slug. */
   providers(): ReadonlyMap<string, OAuthConfig>;
+  /** Whether a person gets an account at the first sign-in. */
+  makesAccounts(): boolean;
   /** `auth.oauth_redirects` */
   redirects(): readonly string[];
   failed(message: string, fields: Readonly<Record<string, unknown>>): void;
@@ -79,6 +85,7 @@ export interface PendingIdentity {
   readonly email: string | null;
   readonly emailVerified: boolean;
   readonly name: string | null;
+  readonly groups: readonly string[];
 }
 
 /** The verbs of signing in through providers. */
@@ -97,6 +104,8 @@ export interface OAuth {
   peekPending(token: string): Promise<PendingIdentity | undefined>;
   /** The same, and uses it up. */
   takePending(token: string): Promise<PendingIdentity | undefined>;
+  /** Gives the account of this person what the person's groups give. */
+  applyGroups(accountId: string, person: PendingIdentity, client: Client): Promise<void>;
 }
 
 const TRIP_MS = 600_000;
@@ -129,6 +138,7 @@ export function oauthFlow(deps: OAuthDeps): OAuth {
     unlink: (account, slug, client) => unlink(flow, account, { slug, client }),
     peekPending: async (token) => pendingIn(await codes.peekTicket("pending_identity", sha256Hex(token))),
     takePending: async (token) => pendingIn(await codes.takeTicket("pending_identity", sha256Hex(token))),
+    applyGroups: (accountId, { provider, groups }, client) => give(flow, accountId, { slug: provider, groups, client }),
   };
 }
 
@@ -246,11 +256,14 @@ async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
     // Calling the provider takes seconds, in which the owner may have revoked the session.
     if (!(await flow.sessions.hasSession(trip.sessionId ?? "", accountId))) throw invalidState();
     const error = await link(flow, accountId, { slug, ...arrival });
-    return error === undefined ? { linked: slug } : { error };
+    if (error !== undefined) return { error };
+    await give(flow, accountId, { slug, ...arrival, ...arrival.person });
+    return { linked: slug };
   }
   const found = await accountOf(flow, slug, arrival);
   const now = flow.clock.now();
   if ("id" in found) {
+    await give(flow, found.id, { slug, ...arrival, ...arrival.person });
     await flow.audit.addAudit({ accountId: found.id, event: "login", ...arrival.client, detail: { provider: slug } });
     const ticket = { accountId: found.id, payload: { provider: slug }, expiresAtMs: now + CODE_MS };
     return { code: await issue(flow, "oauth_code", ticket) };
@@ -260,8 +273,26 @@ async function arrive(flow: Flow, trip: Trip, arrival: Arrival): Promise<Told> {
   return { pending: await issue(flow, "pending_identity", { payload: { ...pending }, expiresAtMs: now + PENDING_MS }) };
 }
 
-/** The account linked to this person, or found by address and then linked. */
+/** Gives an account what the person's groups give now. */
+async function give(flow: Flow, accountId: string, { slug, groups, client }: Omit<GroupsOf, "given">): Promise<void> {
+  const { applyGroups } = await import("./groups.ts");
+  const given = flow.providers().get(slug)?.groups ?? [];
+  await applyGroups(flow, accountId, { slug, given, groups, client });
+}
+
+/** The account linked to this person, or found by address and then linked, or made where the configuration says so. */
 async function accountOf(flow: Flow, slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> {
+  const found = await knownAccount(flow, slug, arrival);
+  if ("id" in found || found.error !== "account_not_found" || !flow.makesAccounts()) return found;
+  const { makeAccount } = await import("./first-sign-in.ts");
+  // Of two first sign-ins at once, one makes the account and the other finds it.
+  const id =
+    (await makeAccount(flow, { slug, ...arrival })) ??
+    (await flow.identities.findAccountOfIdentity(slug, arrival.person.subject));
+  return id === undefined ? found : { id };
+}
+
+async function knownAccount(flow: Flow, slug: string, arrival: Arrival): Promise<{ id: string } | { error: string }> {
   const { person } = arrival;
   const known = await flow.identities.findAccountOfIdentity(slug, person.subject);
   if (known !== undefined) return { id: known };
@@ -308,18 +339,19 @@ async function redeem(flow: Flow, { code, provider }: { code: string; provider: 
 }
 
 async function unlink(
-  { identities, audit }: Flow,
+  flow: Flow,
   { id: accountId }: Account,
   { slug, client }: { readonly slug: string; readonly client: Client },
 ): Promise<void> {
-  const outcome = await identities.unlinkIdentity(accountId, slug);
+  const outcome = await flow.identities.unlinkIdentity(accountId, slug);
   if (outcome === "not_linked") {
     throw new ApiError("oauth_provider_not_found", "This provider is not linked to the account.");
   }
   if (outcome === "last_way_in") {
     throw new ApiError("invalid_request", "This is the account's only way to sign in: set a password first.");
   }
-  await audit.addAudit({ accountId, event: "identity_unlinked", ...client, detail: { provider: slug } });
+  await flow.audit.addAudit({ accountId, event: "identity_unlinked", ...client, detail: { provider: slug } });
+  await give(flow, accountId, { slug, groups: [], client });
 }
 
 interface Arrival {

@@ -34,6 +34,8 @@ export interface Person {
   readonly emailVerified: boolean;
   /** Their user name there. */
   readonly name: string | null;
+  /** Those of their groups that the configuration names. */
+  readonly groups: readonly string[];
 }
 
 /** The values that make one round trip unforgeable. */
@@ -52,6 +54,7 @@ export interface SignInProvider {
   person(trip: RoundTrip, search: string): Promise<Person>;
 }
 
+const SCOPE = "openid email profile";
 /** Providers are fast or broken, and the person is waiting. */
 const TIMEOUT_SECONDS = 10;
 /** Key sets and profiles are a few KiB. */
@@ -85,7 +88,7 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
     return server;
   };
   return {
-    authorizationUrl: async (trip) => authorizationUrl(await discovered(), trip, "openid email profile"),
+    authorizationUrl: async (trip) => authorizationUrl(await discovered(), trip, scopeOf(config)),
     async person(trip, search) {
       const server = await discovered();
       const tokens = await authorizationCodeGrant(server, cameBackTo(trip, search), {
@@ -95,15 +98,21 @@ function openIdProvider(config: OAuthConfig, now: () => number): SignInProvider 
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error("the provider sent no ID token");
-      const canTell = claims["email"] === undefined && server.serverMetadata().userinfo_endpoint !== undefined;
-      const told = canTell ? await fetchUserInfo(server, tokens.access_token, claims.sub) : claims;
-      const { email, email_verified: verified, preferred_username: name } = told as Record<string, unknown>;
+      const hasEmail = claims["email"] !== undefined;
+      const hasGroups = config.groups.length === 0 || claims[config.groupsClaim] !== undefined;
+      const canTell = server.serverMetadata().userinfo_endpoint !== undefined;
+      const info: Record<string, unknown> =
+        !(hasEmail && hasGroups) && canTell ? await fetchUserInfo(server, tokens.access_token, claims.sub) : claims;
+      // An address and whether it is verified come from the same place.
+      const told: Record<string, unknown> = hasEmail ? claims : info;
+      const { email, email_verified: verified, preferred_username: name } = told;
       return {
         subject: subjectOf(claims.sub),
         email: text(email),
         // Some providers send a string instead of a boolean.
         emailVerified: verified === true || verified === "true",
         name: text(name),
+        groups: groupsOf(config, claims[config.groupsClaim] ?? info[config.groupsClaim]),
       };
     },
   };
@@ -130,9 +139,19 @@ function plainProvider(config: OAuthConfig): SignInProvider {
       const user = asRecord(await getJson(config.userUrl, tokens.access_token));
       const subject = subjectOf(user["id"]);
       const emails = config.emailsUrl === "" ? [] : await getJson(config.emailsUrl, tokens.access_token);
-      return { subject, name: text(user["login"]), ...chooseEmail(emails) };
+      return { subject, name: text(user["login"]), groups: [], ...chooseEmail(emails) };
     },
   };
+}
+
+function scopeOf({ groups, groupsScope }: OAuthConfig): string {
+  return groups.length === 0 || groupsScope === "" ? SCOPE : `${SCOPE} ${groupsScope}`;
+}
+
+/** The groups in a claim that give something: a list, or the name of a single group. Without the claim there are none. */
+function groupsOf({ groups }: OAuthConfig, claim: unknown): readonly string[] {
+  const told = new Set<unknown>(Array.isArray(claim) ? claim : [claim]);
+  return [...new Set(groups.map(({ group }) => group))].filter((group) => told.has(group));
 }
 
 /** The provider's id for a person. A blank name, or an inexact number, would be the same for several people. */

@@ -45,6 +45,14 @@ export interface AccountRefused {
 /** Columns that may be changed after creation. */
 export type AccountChange = Partial<Omit<Account, "id" | "createdAtMs">>;
 
+/** The plan that groups of an identity provider give. */
+export interface GroupPlan {
+  /** Undefined: they give none. */
+  readonly tier: TierId | undefined;
+  /** The plan of new accounts. It is had again when the groups give none, with its trial counted from the account's creation. */
+  readonly start: { readonly id: TierId; readonly trialMs?: number };
+}
+
 /** Verbs over accounts. */
 export type AccountStore = ReturnType<typeof accountStore>;
 
@@ -244,8 +252,30 @@ function changingAccounts(store: Store, parts: Parts) {
           ...(change.email === undefined ? {} : { emailKey: foldName(change.email) }),
         };
         if (Object.keys(change).length === 0) return yield* step(() => parts.byId().get({ key: id }));
-        const set = { ...change, ...keys };
+        // A person's word, which groups of an identity provider do not change.
+        const byPerson = change.tier === undefined ? {} : { tierProvider: null };
+        const set = { ...change, ...keys, ...byPerson };
         return yield* step(() => db.update(accounts).set(set).where(eq(accounts.id, id)).returning(COLUMNS).get());
+      });
+    },
+
+    /**
+     * Gives an account the plan of its groups at an identity provider, and ends the plan that they gave before. A plan that a
+     * person set, or another provider gave, stays. Returns the new plan; undefined if nothing changed.
+     */
+    async setGroupPlan(id: string, provider: string, { tier, start }: GroupPlan): Promise<TierId | undefined> {
+      requireStorable({ provider });
+      return store.transaction(function* (): Work<TierId | undefined> {
+        const row = yield* step(() => db.select().from(accounts).where(eq(accounts.id, id)).get());
+        if (row === undefined) return undefined;
+        const isOurs = row.tierProvider === provider;
+        const isStart = row.tierProvider === null && row.tier === start.id && row.subscriptionUntilMs === null;
+        if (tier === undefined ? !isOurs : !(isOurs ? row.tier !== tier : isStart)) return undefined;
+        const trialMs = row.admin ? 0 : (start.trialMs ?? 0);
+        const trialEndsAtMs = tier === undefined && trialMs > 0 ? row.createdAtMs + trialMs : null;
+        const set = { tier: tier ?? start.id, tierProvider: tier === undefined ? null : provider, trialEndsAtMs };
+        yield* step(() => db.update(accounts).set(set).where(eq(accounts.id, id)).run());
+        return set.tier;
       });
     },
 

@@ -1,7 +1,9 @@
 // Links between accounts and persons at identity providers. An account has at most one identity for each provider, and
 // the last way to sign in to an account is never removed.
 
-import { and, asc, count, eq, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, type SQL } from "drizzle-orm";
+import { lazily } from "../../base/lazily.ts";
+import type { TierId } from "../../config/schema.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -17,6 +19,14 @@ export interface Identity {
 
 /** Verbs over identities. */
 export type IdentityStore = ReturnType<typeof identityStore>;
+
+const LOWEST_TIER: TierId = "free";
+
+/** Most gateways have no projects, and never load their code. */
+const endGroupRoles = lazily(() => {
+  const { endGroupRoles }: typeof import("./project-members.ts") = require("./project-members.ts");
+  return endGroupRoles;
+});
 
 /** Builds the verbs. */
 export function identityStore(store: Store) {
@@ -65,9 +75,14 @@ export function identityStore(store: Store) {
         .all();
     },
 
-    /** Unlinks every provider. */
+    /** Unlinks every provider, and ends the memberships and the plan that their groups gave. */
     async unlinkAllIdentities(accountId: string): Promise<void> {
-      await db.delete(identities).where(eq(identities.accountId, accountId)).run();
+      const given = and(eq(accounts.id, accountId), isNotNull(accounts.tierProvider));
+      await store.transaction(function* (): Work<void> {
+        yield* step(() => db.delete(identities).where(eq(identities.accountId, accountId)).run());
+        yield* endGroupRoles()(store, accountId);
+        yield* step(() => db.update(accounts).set({ tier: LOWEST_TIER, tierProvider: null }).where(given).run());
+      });
     },
 
     /** Unlinks a provider. `last_way_in`: there is no password and no other identity, so it is kept. */

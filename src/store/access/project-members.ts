@@ -1,10 +1,11 @@
 // The members of projects. A project always has an owner: the last one is never removed. A project belongs to one of its owners, and
 // passes to the next when that account leaves.
 
-import { and, asc, count, eq, ne } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, ne, notInArray } from "drizzle-orm";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import { accounts, apiKeys } from "../schema.ts";
+import { requireStorable } from "../values.ts";
 import { endProject, type ProjectRole, revokeProjectKeys } from "./projects.ts";
 import { projectMembers, projects } from "./schema.ts";
 
@@ -19,6 +20,23 @@ export interface ProjectMember {
   readonly createdAtMs: number;
 }
 
+/** A project and the role in it that groups of an identity provider give. */
+export interface GroupRole {
+  readonly projectId: string;
+  readonly role: Exclude<ProjectRole, "owner">;
+}
+
+/** What groups changed about one membership. */
+export interface GroupRoleChange {
+  readonly change: "added" | "changed" | "removed";
+  readonly projectId: string;
+  readonly name: string;
+  /** The account to which the project belongs. */
+  readonly ownerId: string;
+  /** For a membership that ended: the role that it had. */
+  readonly role: ProjectRole;
+}
+
 /** Members of one project. */
 const MEMBERS_MAX = 1000;
 
@@ -27,7 +45,7 @@ export type ProjectMemberStore = ReturnType<typeof projectMemberStore>;
 
 /** Builds the verbs. */
 export function projectMemberStore(store: Store) {
-  return { ...readingMembers(store), ...changingMembers(store) };
+  return { ...readingMembers(store), ...changingMembers(store), ...groupMembers(store) };
 }
 
 const isMember = (projectId: string, accountId: string) =>
@@ -105,6 +123,57 @@ function changingMembers(store: Store) {
   };
 }
 
+function groupMembers(store: Store) {
+  const { db, clock } = store;
+  const change = { projectId: projects.id, name: projects.name, ownerId: projects.accountId };
+  return {
+    /**
+     * Makes an account a member where the groups of an identity provider say so, and ends the memberships that they gave before.
+     * What a person decided stays. Projects that do not exist are left out. Returns what changed.
+     */
+    async setGroupRoles(
+      accountId: string,
+      provider: string,
+      roles: readonly GroupRole[],
+    ): Promise<readonly GroupRoleChange[]> {
+      requireStorable({ provider });
+      return store.transaction(function* (): Work<readonly GroupRoleChange[]> {
+        const changes: GroupRoleChange[] = [];
+        const mine = and(eq(projectMembers.accountId, accountId), eq(projectMembers.provider, provider));
+        const kept = roles.map(({ projectId }) => projectId);
+        const ended = yield* step(() =>
+          db
+            .select({ ...change, role: projectMembers.role })
+            .from(projectMembers)
+            .innerJoin(projects, eq(projects.id, projectMembers.projectId))
+            .where(kept.length === 0 ? mine : and(mine, notInArray(projectMembers.projectId, kept)))
+            .all(),
+        );
+        for (const one of ended) {
+          yield* leave(store, one.projectId, accountId);
+          changes.push({ change: "removed", ...one });
+        }
+        for (const { projectId, role } of roles) {
+          const project = yield* step(() => db.select(change).from(projects).where(eq(projects.id, projectId)).get());
+          if (project === undefined) continue;
+          const which = isMember(projectId, accountId);
+          const known = yield* step(() => db.select().from(projectMembers).where(which).get());
+          if (known === undefined) {
+            if ((yield* countMembers(store, projectId)) >= MEMBERS_MAX) continue;
+            const row = { projectId, accountId, role, provider, createdAtMs: clock.now() };
+            yield* step(() => db.insert(projectMembers).values(row).run());
+            changes.push({ change: "added", ...project, role });
+          } else if (known.provider === provider && known.role !== role) {
+            yield* step(() => db.update(projectMembers).set({ role }).where(which).run());
+            changes.push({ change: "changed", ...project, role });
+          }
+        }
+        return changes;
+      });
+    },
+  };
+}
+
 function* countMembers({ db }: Store, projectId: string): Work<number> {
   const of = eq(projectMembers.projectId, projectId);
   return (yield* step(() => db.select({ n: count() }).from(projectMembers).where(of).get()))?.n ?? 0;
@@ -141,6 +210,15 @@ function* passOn({ db }: Store, projectId: string, accountId: string): Work<"pas
 function* leave(store: Store, projectId: string, accountId: string): Work<void> {
   yield* revokeProjectKeys(store, and(eq(apiKeys.projectId, projectId), eq(apiKeys.accountId, accountId)));
   yield* step(() => store.db.delete(projectMembers).where(isMember(projectId, accountId)).run());
+}
+
+/** Ends every membership that groups of an identity provider gave to an account, within the caller's transaction. */
+export function* endGroupRoles(store: Store, accountId: string): Work<void> {
+  const given = and(eq(projectMembers.accountId, accountId), isNotNull(projectMembers.provider));
+  const ended = yield* step(() =>
+    store.db.select({ projectId: projectMembers.projectId }).from(projectMembers).where(given).all(),
+  );
+  for (const { projectId } of ended) yield* leave(store, projectId, accountId);
 }
 
 /**

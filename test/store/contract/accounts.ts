@@ -119,6 +119,38 @@ const accounts: Contract<"accounts"> = {
       expect(names(await verbs.accounts.searchAccounts("acb@x"))).toEqual(["acb"]);
     },
   },
+  setGroupPlan: {
+    "basics: what groups gave ends with them, what a person set stays": async ({ verbs, account }) => {
+      const [id, other] = [await account("a"), await account("b")];
+      const start = { id: "free", trialMs: 5 } as const;
+      const set = (tier: "pro" | "premium" | undefined, provider = "corp") =>
+        verbs.accounts.setGroupPlan(id, provider, { tier, start });
+      const plan = async () => {
+        const found = await verbs.accounts.findAccount(id);
+        return [found?.tier, found?.trialEndsAtMs];
+      };
+      const { createdAtMs } = (await verbs.accounts.findAccount(id))!;
+      expect(await set(undefined)).toBeUndefined();
+      expect([await set("pro"), await set("pro"), await plan()]).toEqual(["pro", undefined, ["pro", null]]);
+      // Another provider neither changes nor ends what this one gave.
+      expect([await set("premium", "other"), await set(undefined, "other")]).toEqual([undefined, undefined]);
+      expect(await set("premium")).toBe("premium");
+      expect([await set(undefined), await plan()]).toEqual(["free", ["free", createdAtMs + 5]]);
+
+      expect(await set("pro")).toBe("pro");
+      await verbs.accounts.updateAccount(id, { tier: "pro", subscriptionUntilMs: 7 });
+      expect([await set("premium"), await set(undefined)]).toEqual([undefined, undefined]);
+      expect(await verbs.accounts.findAccount(id)).toMatchObject({ tier: "pro", subscriptionUntilMs: 7 });
+      expect((await verbs.accounts.findAccount(other))?.tier).toBe("free");
+      expect(await verbs.accounts.setGroupPlan("nobody", "corp", { tier: "pro", start })).toBeUndefined();
+    },
+    "concurrency: of two sign-ins at once, one changes the plan": async ({ verbs, account, again }) => {
+      const [id, other] = [await account(), await again()];
+      const plan = { tier: "pro", start: { id: "free" } } as const;
+      const all = await Promise.all([verbs, other].map(({ accounts }) => accounts.setGroupPlan(id, "corp", plan)));
+      expect(all.filter((one) => one === "pro")).toHaveLength(1);
+    },
+  },
   updateAccount: {
     "basics: what is changed is found by its new names": async ({ verbs, account }) => {
       const id = await account();
@@ -290,6 +322,24 @@ const identities: Contract<"identities"> = {
       await verbs.identities.unlinkAllIdentities(a);
       expect(await verbs.identities.listIdentities(a)).toEqual([]);
       expect(await verbs.identities.listIdentities(b)).toHaveLength(1);
+    },
+    "basics: what their groups gave ends, what a person decided stays": async ({ verbs, account }) => {
+      const [owner, a, b] = [await account("o"), await account("a"), await account("b")];
+      const project = await verbs.projects.createProject(owner, { name: "p" });
+      if (project === "too_many") throw new Error(project);
+      await verbs.projectMembers.setGroupRoles(a, "corp", [{ projectId: project.id, role: "member" }]);
+      await verbs.projectMembers.setMember(project.id, b, "member");
+      await verbs.accounts.setGroupPlan(a, "corp", { tier: "pro", start: { id: "free" } });
+      await verbs.accounts.updateAccount(b, { tier: "pro" });
+      for (const id of [a, b]) await verbs.identities.unlinkAllIdentities(id);
+      const has = async (id: string) => [
+        await verbs.projectMembers.findRole(project.id, id),
+        (await verbs.accounts.findAccount(id))?.tier,
+      ];
+      expect([await has(a), await has(b)]).toEqual([
+        [undefined, "free"],
+        ["member", "pro"],
+      ]);
     },
   },
   unlinkIdentity: {

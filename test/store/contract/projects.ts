@@ -310,6 +310,43 @@ const projectMembers: Contract<"projectMembers"> = {
       expect(await verbs.projectMembers.removeMember(passed.id, owner)).toBe("not_member");
     },
   },
+  setGroupRoles: {
+    "basics: what groups gave ends with them, what a person decided stays": async (world) => {
+      const { verbs } = world;
+      const { projectMembers: members } = verbs;
+      const [owner, account] = [await world.account("a"), await world.account("b")];
+      const [one, two, three] = [await project(world, owner), await project(world, owner), await project(world, owner)];
+      const roles = async () =>
+        Promise.all([one, two, three].map(({ id }) => members.findRole(id, account).then((role) => role ?? "none")));
+      await members.setMember(three.id, account, "manager");
+      const given = (project: Project, role: "manager" | "member") => ({ projectId: project.id, role });
+      await members.setGroupRoles(account, "corp", [
+        ...[given(one, "member"), given(two, "manager"), given(three, "member")],
+        { projectId: "nothing", role: "member" },
+      ]);
+      expect(await roles()).toEqual(["member", "manager", "manager"]);
+      const { key } = await verbs.keys.createKey({ accountId: account, name: "k", projectId: two.id });
+      // Another provider neither changes nor ends what this one gave.
+      await members.setGroupRoles(account, "other", [given(one, "manager")]);
+      expect(await roles()).toEqual(["member", "manager", "manager"]);
+      await members.setGroupRoles(account, "corp", [given(one, "manager")]);
+      expect(await roles()).toEqual(["manager", "none", "manager"]);
+      expect(await working(world, [{ key }])).toEqual([false]);
+      await members.setGroupRoles(account, "corp", []);
+      expect(await roles()).toEqual(["none", "none", "manager"]);
+    },
+    "concurrency: two sign-ins at once give one membership": async (world) => {
+      const [owner, account] = [await world.account("a"), await world.account("b")];
+      const again = await world.again();
+      const { id } = await project(world, owner);
+      await Promise.all(
+        [world.verbs, again].map((verbs) =>
+          verbs.projectMembers.setGroupRoles(account, "corp", [{ projectId: id, role: "member" }]),
+        ),
+      );
+      expect(await world.verbs.projectMembers.listMembers(id)).toHaveLength(2);
+    },
+  },
 };
 
 /** The contract of projects. */

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { PendingPerson } from "../../contract.ts";
+import type { Boot, PendingPerson } from "../../contract.ts";
 import { call } from "../api.ts";
 import { endTrip } from "../oauth-sign-in.ts";
 import { Field, Submit, useForm } from "../parts/form.tsx";
@@ -63,12 +63,8 @@ function NewAccount() {
       },
     },
   );
-  if (signup === "closed") return <Closed text="Sign-up is disabled. Ask who runs this server." />;
-  if (signup === "first" && setup === null) {
-    return (
-      <Closed text="The first account is created with the link printed at startup. `sallyport setup-link` prints it again." />
-    );
-  }
+  const reason = closedBy(signup, { setup, comesFromProvider: pending !== undefined || person.value === undefined });
+  if (reason !== undefined) return <Closed text={reason} />;
   const provider = providers.find(({ slug }) => slug === pending?.provider)?.name;
   // The form is shown only after the answer, which would otherwise discard its input.
   if (person.value === undefined) return <Title>Create an account</Title>;
@@ -114,6 +110,18 @@ function NewAccount() {
       </p>
     </>
   );
+}
+
+/** Why this visitor cannot create an account; undefined if they can. */
+function closedBy(
+  signup: Boot["signup"],
+  { setup, comesFromProvider }: { readonly setup: string | null; readonly comesFromProvider: boolean },
+): string | undefined {
+  if (signup === "closed") return "Sign-up is disabled. Ask who runs this server.";
+  if (signup === "oauth" && !comesFromProvider) return "An account is made when you sign in through a provider.";
+  if (signup === "first" && setup === null)
+    return "The first account is created with the link printed at startup. `sallyport setup-link` prints it again.";
+  return undefined;
 }
 
 function Closed({ text }: { text: string }) {

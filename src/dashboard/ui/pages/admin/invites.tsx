@@ -12,6 +12,12 @@ import { When } from "../../parts/time.tsx";
 import { hrefOf } from "../../router.ts";
 import { session } from "../../session.ts";
 
+/** Who can sign up without invitations, by `auth.signup`. */
+const NOW: Readonly<Record<string, string>> = {
+  open: "Anyone can sign up now.",
+  oauth: "Whoever a sign-in provider signs in gets an account now.",
+};
+
 const DAY_MS = 86_400_000;
 const EXPIRIES = [
   ["7", "In 7 days"],
@@ -42,8 +48,8 @@ export function Invites() {
       <h2 id="invites">Invitations</h2>
       {session.value.signup !== "invite" && (
         <p class="hint">
-          {session.value.signup === "open" ? "Anyone can sign up now." : "Nobody can sign up now."} Set{" "}
-          <code>auth.signup: invite</code> to require an invitation.
+          {NOW[session.value.signup] ?? "Nobody can sign up now."} Set <code>auth.signup: invite</code> to require an
+          invitation.
         </p>
       )}
       <form
