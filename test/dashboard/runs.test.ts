@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { keyStore } from "../../src/store/access/keys.ts";
+import { projectStore } from "../../src/store/access/projects.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { say } from "../support/fake-model.ts";
 import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
@@ -15,6 +16,7 @@ let holder: DashboardClient;
 let other: DashboardClient;
 let key: string;
 let manager: string;
+let holderId: string;
 
 beforeAll(async () => {
   upstream = startUpstream((received) =>
@@ -37,6 +39,7 @@ beforeAll(async () => {
   };
   const own = await signedIn("holder");
   holder = own.client;
+  holderId = own.id;
   other = (await signedIn("other")).client;
   key = (await holder.post("/keys", { name: "k" })).json.key;
   manager = (await keyStore(app.store).createKey({ accountId: own.id, name: "m", management: "account" })).key;
@@ -47,9 +50,9 @@ afterAll(async () => {
 });
 
 /** A request of a run. */
-async function step(run: string, content = "Go.") {
+async function step(run: string, content = "Go.", as = key) {
   const body = { model: "m", messages: [{ role: "user", content }] };
-  return app.ask("POST", "/v1/chat/completions", { as: key, body, headers: { "x-sallyport-run": run } });
+  return app.ask("POST", "/v1/chat/completions", { as, body, headers: { "x-sallyport-run": run } });
 }
 
 /** The only run of this name, when so many of its calls are written. */
@@ -109,4 +112,26 @@ test("a management key reads the runs of its account and lets them go on, an ord
   expect((await ask("GET", "/v1/runs/none")).json).toMatchObject({ error: { code: "run_not_found" } });
   expect((await ask("GET", "/v1/runs?limit=0")).status).toBe(400);
   expect((await ask("GET", "/v1/runs", { as: key })).status).toBe(403);
+});
+
+test("a management key of a project has the runs of the project's keys alone", async () => {
+  const project = await projectStore(app.store).createProject(holderId, { name: "p" });
+  if (project === "too_many") throw new Error("no project");
+  const make = async (name: string, management: "project" | null) =>
+    (await keyStore(app.store).createKey({ accountId: holderId, name, management, projectId: project.id })).key;
+  const [ofProject, managers] = [await make("in the project", null), await make("project's", "project")];
+  await step("outside");
+  await step("inside", "Go.", ofProject);
+  const { id: outside } = await written("outside", 1);
+  const { id: inside } = await written("inside", 1);
+  const ask = (method: string, path: string) => app.ask(method, path, { as: managers });
+  const { data } = (await ask("GET", "/v1/runs")).json as { data: Json[] };
+  expect(data.map(({ id }) => id)).toEqual([inside]);
+  for (const [id, status] of [
+    [inside, 200],
+    [outside, 404],
+  ] as const) {
+    expect((await ask("GET", `/v1/runs/${id}`)).status).toBe(status);
+    expect((await ask("POST", `/v1/runs/${id}/allow`)).status).toBe(status);
+  }
 });

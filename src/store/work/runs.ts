@@ -6,7 +6,7 @@ import { prefixedId } from "../../base/ids.ts";
 import { storable } from "../../base/storable.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step } from "../engine/store.ts";
-import { usage } from "../schema.ts";
+import { apiKeys, usage } from "../schema.ts";
 import type { LogRow } from "../usage/log.ts";
 import { agentRuns, type RunLimit } from "./schema.ts";
 
@@ -110,18 +110,35 @@ export interface RunRoute {
   readonly costMicros: number;
 }
 
+/** Which runs of an account are meant. */
+export interface RunFilter {
+  /** The project whose keys have begun them; undefined: all runs of the account. */
+  readonly projectId?: string | undefined;
+}
+
 function readingRuns({ db }: Store) {
+  const begunIn = (projectId: string | undefined) =>
+    projectId === undefined
+      ? undefined
+      : inArray(agentRuns.keyId, db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.projectId, projectId)));
   const page = (where: SQL | undefined, limit: number) =>
     db.select().from(agentRuns).where(where).orderBy(desc(agentRuns.id)).limit(Math.min(limit, PAGE_MAX)).all();
   return {
-    /** A run of an account. */
-    async findRun(accountId: string, id: string): Promise<AgentRun | undefined> {
-      return db.select().from(agentRuns).where(owned(accountId, id)).get();
+    /** A run of an account; with `projectId`, only one that a key of the project has begun. */
+    async findRun(accountId: string, id: string, { projectId }: RunFilter = {}): Promise<AgentRun | undefined> {
+      return db
+        .select()
+        .from(agentRuns)
+        .where(and(owned(accountId, id), begunIn(projectId)))
+        .get();
     },
 
     /** The runs of an account, those that began last first; those that began before the run `before`. */
-    async listRuns(accountId: string, { before, limit = 50 }: { before?: string | undefined; limit?: number } = {}) {
-      const own = eq(agentRuns.accountId, accountId);
+    async listRuns(
+      accountId: string,
+      { before, limit = 50, projectId }: RunFilter & { before?: string | undefined; limit?: number } = {},
+    ) {
+      const own = and(eq(agentRuns.accountId, accountId), begunIn(projectId));
       return page(before === undefined ? own : and(own, lt(agentRuns.id, before)), limit);
     },
 

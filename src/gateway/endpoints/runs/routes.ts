@@ -5,6 +5,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { lazily } from "../../../base/lazily.ts";
 import { type BodyLimits, readJsonBody } from "../../../http/body.ts";
 import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
+import type { RunFilter } from "../../../store/work/runs.ts";
 import type { Caller } from "../../admission/caller.ts";
 import { gatewayText } from "../texts.ts";
 import type { OwnedRuns } from "./allow.ts";
@@ -27,6 +28,11 @@ const managed = endpointsBehind("management", (deps: RunEndpointDeps, request) =
 
 const LIMIT_MAX = 100;
 
+/** A management key of a project is handed to those who run it: the account's other runs are none of their business. */
+function filterOf({ management, projectId }: Caller): RunFilter {
+  return management === "project" ? { projectId: projectId ?? "" } : {};
+}
+
 /** The endpoints of agent runs. */
 export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
   managed("GET", "/v1/runs", {
@@ -35,7 +41,8 @@ export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
       const { runViews } = await code();
       const query = new URL(request.url).searchParams;
       const limit = limitOf(query.get("limit"));
-      const page = await runs.listRuns(caller.accountId, { limit, before: query.get("before") ?? undefined });
+      const before = query.get("before") ?? undefined;
+      const page = await runs.listRuns(caller.accountId, { limit, before, ...filterOf(caller) });
       return Response.json({ object: "list", data: await runViews(runs, page), has_more: page.length === limit });
     },
   }),
@@ -43,7 +50,7 @@ export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
     describe: gatewayText("getRun"),
     async handle({ runs }, { caller, params }) {
       const { runViews, noRun } = await code();
-      const run = await runs.findRun(caller.accountId, params.id);
+      const run = await runs.findRun(caller.accountId, params.id, filterOf(caller));
       if (run === undefined) throw noRun();
       return Response.json((await runViews(runs, [run]))[0]);
     },
@@ -51,7 +58,8 @@ export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
   managed("POST", "/v1/runs/:id/allow", {
     describe: gatewayText("allowRun"),
     async handle({ runs, bodyLimits }, { caller, params, request }) {
-      const { allowOwnRun } = await code();
+      const { allowOwnRun, noRun } = await code();
+      if ((await runs.findRun(caller.accountId, params.id, filterOf(caller))) === undefined) throw noRun();
       const body = isEmpty(request) ? {} : (await readJsonBody(request, bodyLimits())).body;
       return Response.json(await allowOwnRun(runs, caller.accountId, params.id, body));
     },
