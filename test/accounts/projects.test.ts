@@ -191,7 +191,7 @@ test("a key of one project manages this one alone, and one of an administrator a
   expect((await ask(admin, "DELETE", path)).status).toBe(200);
 });
 
-test("each change is in the log of whoever made it and of the account to which the project belongs", async () => {
+test("each change is in the log of whoever made it, of the account to which the project belongs and of the member", async () => {
   const { id, path } = await team();
   await ask(manager, "PATCH", path, { rpm: 5 });
   await ask(manager, "DELETE", `${path}/members/${encodeURIComponent(member.email)}`);
@@ -208,6 +208,7 @@ test("each change is in the log of whoever made it and of the account to which t
     ["project_member_removed", member.email, manager.accountId],
   ]);
   expect(await of(manager.accountId)).toEqual([
+    ["project_member_added", manager.email, owner.accountId],
     ["project_changed", { rpm: 5 }, undefined],
     ["project_member_removed", member.email, undefined],
   ]);

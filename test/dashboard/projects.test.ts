@@ -1,6 +1,8 @@
 // Projects in the dashboard's API: members make and revoke their own keys, managers everyone's, and no secret is shown to others.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { accountStore } from "../../src/store/access/accounts.ts";
+import { auditStore } from "../../src/store/access/audit.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { say } from "../support/fake-model.ts";
 import { type FakeUpstream, startUpstream } from "../support/upstream.ts";
@@ -67,6 +69,23 @@ test("a member makes keys in the project, and their use is shown to all members"
   expect(days).toHaveLength(30);
   expect(days.at(-1)).toMatchObject({ requests: 1 });
   expect((await member.get("/projects")).json.data.map(({ name }: { name: string }) => name)).toContain("team");
+});
+
+test("what a manager does to a member and its keys is in the member's own audit log", async () => {
+  const { path } = await team();
+  const email = await emailOf(member);
+  const { id } = (await member.post(`${path}/keys`, { name: "revoked" })).json;
+  await owner.delete(`${path}/keys/${id}`);
+  await owner.delete(`${path}/members/${encodeURIComponent(email)}`);
+  const account = await accountStore(app.store).findAccountByEmail(email);
+  const entries = await auditStore(app.store).listAudit(account?.id ?? "");
+  const told = entries.filter(({ detail }) => JSON.stringify(detail).includes(path.slice("/projects/".length)));
+  expect(told.map(({ event }) => event).reverse()).toEqual([
+    ...["project_member_added", "key_created", "key_revoked", "project_member_removed"],
+  ]);
+  const [removed, revoked] = told.map(({ detail }) => (typeof detail === "string" ? JSON.parse(detail) : detail));
+  expect(removed).toMatchObject({ member: email, by: expect.any(String) });
+  expect(revoked).toMatchObject({ key_id: id, by: expect.any(String) });
 });
 
 test("members revoke their own keys alone, owners everyone's; strangers find nothing", async () => {

@@ -1,5 +1,5 @@
 // What members do with their projects, in the dashboard and through the API alike. Each change is written to the audit log of whoever
-// made it and of the account to which the project belongs.
+// made it, of the account to which the project belongs, and of the member whom it concerns.
 
 import { ApiError } from "../../base/errors.ts";
 import type { AccountStore } from "../../store/access/accounts.ts";
@@ -61,8 +61,13 @@ function createAccess({ projects, members, audit, keysChanged }: ProjectsDeps) {
       requireRole(one.role, action, what);
       return one;
     },
-    /** Writes down a change that was made. */
-    async changed(actor: ProjectActor, event: string, project: Project, detail: Body = {}): Promise<void> {
+    /** Writes down a change that was made. `memberId`: the account of the member whom it concerns. */
+    async changed(
+      actor: ProjectActor,
+      event: string,
+      project: Project,
+      { memberId = actor.accountId, ...detail }: Body & { readonly memberId?: string } = {},
+    ): Promise<void> {
       keysChanged();
       const by = actor.keyId === undefined ? {} : { key_id: actor.keyId };
       const entry = {
@@ -70,7 +75,7 @@ function createAccess({ projects, members, audit, keysChanged }: ProjectsDeps) {
         ...actor.client,
         detail: { project_id: project.id, name: project.name, ...by, ...detail },
       };
-      for (const accountId of new Set([actor.accountId, project.accountId]))
+      for (const accountId of new Set([actor.accountId, project.accountId, memberId]))
         await audit.addAudit({
           ...entry,
           accountId,
@@ -184,7 +189,7 @@ function changingMembers({ accounts, members }: ProjectsDeps, access: Access) {
       if (done === "too_many")
         throw new ApiError("invalid_request", "This project has as many members as it may have.");
       const event = before === undefined ? "project_member_added" : "project_member_changed";
-      await access.changed(actor, event, found.project, { member: account.email, role });
+      await access.changed(actor, event, found.project, { member: account.email, role, memberId: account.id });
       const member = (await members().listMembers(id)).find(({ accountId }) => accountId === account.id);
       if (member === undefined) throw projectNotFound();
       return memberView(member);
@@ -201,7 +206,10 @@ function changingMembers({ accounts, members }: ProjectsDeps, access: Access) {
         throw new ApiError("project_member_not_found", "This project has no member with this e-mail address.", {
           param: "email",
         });
-      await access.changed(actor, "project_member_removed", found.project, { member: account.email });
+      await access.changed(actor, "project_member_removed", found.project, {
+        member: account.email,
+        memberId: account.id,
+      });
     },
   };
 }

@@ -60,10 +60,24 @@ export function projectsApi(deps: ProjectsApiDeps): Endpoint[] {
       if (!key.own) requireRole(role, "manage", "revoke the keys of others");
       await deps.keys.revokeKey(key.id);
       deps.keysChanged();
-      await deps.note("key_revoked", visit, { key_id: key.id, name: key.name, project_id: idOf(visit) });
+      const detail = { key_id: key.id, name: key.name, project_id: idOf(visit) };
+      await deps.note("key_revoked", visit, detail);
+      if (!key.own) await noteForHolder(deps, visit, detail);
       return { success: true };
     }),
   ];
+}
+
+/** Tells the holder of a key who has revoked it. */
+async function noteForHolder(
+  { keys, projectDeps }: ProjectsApiDeps,
+  { who, client }: MemberRequest,
+  detail: { readonly key_id: string; readonly name: string; readonly project_id: string },
+): Promise<void> {
+  const accountId = (await keys.findKey(detail.key_id, {}))?.accountId;
+  if (accountId === undefined) return;
+  const by = who.account.id;
+  await projectDeps.audit.addAudit({ accountId, event: "key_revoked", ...client, detail: { ...detail, by } });
 }
 
 function actorOf({ who, client }: MemberRequest) {
