@@ -18,6 +18,8 @@ const config = {
     { id: "above", larger: "dear", prices, routes: routes("up-small") },
     { id: "missing", larger: "nowhere", prices, routes: routes("up-small") },
     { id: "chain", larger: "unknown", prices, routes: routes("up-small") },
+    { id: "cheap", larger: "costly", prices, routes: routes("up-small") },
+    { id: "costly", prices: { input: 1, output: 1_000_000 }, routes: routes("up-huge") },
     { id: "huge", prices, routes: routes("up-huge"), context_length: 1_000_000 },
     { id: "dear", tier: "premium", prices, routes: routes("up-huge") },
   ],
@@ -114,3 +116,27 @@ test("the larger model of a larger model is not asked, and a request that fits i
   expect([answer.status, answer.headers.get("x-sallyport-model")]).toEqual([200, "small"]);
   expect(modelsAsked()).toEqual(["up-small"]);
 });
+
+test.each([
+  ["alone", { model: "cheap" }],
+  ["as one of several", { models: ["cheap", "small"] }],
+])(
+  "%s: what the larger model may cost is reserved, so that two requests cannot both spend the rest",
+  async (_, named) => {
+    const asked = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    up.answer(async ({ json }) => {
+      if (json?.["model"] === "up-small") return Response.json(TOO_LONG, { status: 400 });
+      const isFirst = modelsAsked().filter((model) => model === "up-huge").length === 1;
+      asked.resolve();
+      if (isFirst) await ended.promise;
+      return Response.json({ error: { message: "busy" } }, { status: 503 });
+    });
+    const body = { ...named, messages: [{ role: "user", content: "Hi" }], max_tokens: 600 };
+    const first = app.post("/v1/chat/completions", body);
+    await asked.promise;
+    const second = await app.post("/v1/chat/completions", body);
+    ended.resolve();
+    expect([second.status, (await first).status]).toEqual([429, 502]);
+  },
+);

@@ -4,6 +4,7 @@
 
 import { ApiError, type ErrorCode } from "../../base/errors.ts";
 import { FrameCutter, parseFrames } from "../../base/sse.ts";
+import type { CatalogModel } from "../../catalog/models.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { SseSource } from "../../http/sse-response.ts";
 import type { Reservation } from "../../shared-state/reservations.ts";
@@ -53,8 +54,10 @@ export async function answerAll(
   const worstOf = (body: Json) => {
     const options = decodeOptions(request);
     const chat = format.decode(body, options);
-    const { model } = modelFor(deps, chat.model, caller);
-    return worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas: options.betas });
+    const costs = modelsFor(deps, chat.model, caller).map((model) =>
+      worstCaseMicros(chat, model, { ...defaultsFor(chat, model, format), betas: options.betas }),
+    );
+    return Math.max(...costs);
   };
   const wishOf = async (body: Json) => {
     const { tokenWish } = await import("../usage/token-wish.ts");
@@ -80,6 +83,23 @@ export async function answerAll(
       reservation = await deps.budgets.reserve(caller.budgets, exchange, micros);
     },
   });
+}
+
+/** A model, and the larger one that may answer in its place. */
+function modelsFor(
+  deps: Parameters<typeof modelFor>[0],
+  id: string,
+  caller: AskedRequest["caller"],
+): readonly CatalogModel[] {
+  const { model } = modelFor(deps, id, caller);
+  if (model.larger === undefined) return [model];
+  try {
+    return [model, modelFor(deps, model.larger, caller).model];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    // The caller may not use it.
+    return [model];
+  }
 }
 
 /** The body for each of the request's models, in order; there is at least one. */
