@@ -141,7 +141,7 @@ function lineOf(row: LogRowView): string {
     route,
     `${row.account || "-"}/${row.key || "-"}`,
     tokens,
-    row.cost_usd === null ? "no price" : row.cost_usd > 0 ? `$${row.cost_usd}` : "",
+    row.cost_usd === null ? "cost unknown" : row.cost_usd > 0 ? `$${row.cost_usd}` : "",
     `${row.latency_ms} ms`,
     row.request_id,
   ]

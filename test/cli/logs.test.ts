@@ -68,7 +68,7 @@ test("shows the latest, the oldest of them first, by filters, and no word of a r
   expect(code).toBe(0);
   const lines = out.trim().split("\n");
   expect(lines[0]).toMatch(
-    /^\S+Z {2}200 {2}demo-echo {2}demo {2}tester\/\S+ {2}\d+\+\d+ tokens {2}no price {2}\d+ ms {2}one$/,
+    /^\S+Z {2}200 {2}demo-echo {2}demo {2}tester\/\S+ {2}\d+\+\d+ tokens {2}cost unknown {2}\d+ ms {2}one$/,
   );
   expect(lines[1]).toContain('404 model_not_found  "nowhere"');
   expect(out).not.toContain("secret word");

@@ -101,7 +101,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       const body = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
       expect((await app.ask("POST", "/v1/chat/completions", { as: own, body })).status).toBe(200);
       await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "demo-echo" }).waitFor();
-      await page.getByRole("cell", { name: "no price" }).first().waitFor();
+      await page.getByRole("cell", { name: "unknown" }).first().waitFor();
       await page.goto(`${base}/log?status=stopped`);
       await page.getByText("No request in this span matches").waitFor();
       await page.getByRole("button", { name: "Clear filters" }).click();

@@ -183,7 +183,7 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       const row = (id: string) =>
         page.getByRole("row").filter({ has: page.getByRole("button", { name: `Copy ${id}`, exact: true }) });
       await row("large").getByText("above your plan").waitFor();
-      await row("large").getByText("no price").waitFor();
+      await row("large").getByText("unknown").waitFor();
       expect(await row("large").getByRole("link").count()).toBe(0);
       expect(await row("demo-embed").getByRole("link").count()).toBe(0);
       expect(await page.getByText("secret").count()).toBe(0);

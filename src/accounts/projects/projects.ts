@@ -26,10 +26,7 @@ export interface ProjectsDeps {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The projects that one actor may see and change. */
-export type Projects = ReturnType<typeof createProjects>;
-
-/** Creates them. */
+/** Creates the projects that one actor may see and change. */
 export function createProjects(deps: ProjectsDeps) {
   const access = createAccess(deps);
   return { ...seeingProjects(deps, access), ...changingProjects(deps, access), ...changingMembers(deps, access) };

@@ -80,11 +80,11 @@ export function usd(amount: number): string {
 }
 
 /** What stands for a price or a cost that is not known. */
-const NO_PRICE = "no price";
+const UNKNOWN = "unknown";
 
 /** A model's price per million tokens, in the same words on every page. */
 export function priceText(prices: { readonly input: number; readonly output: number } | null): string {
-  return prices === null ? NO_PRICE : `${usd(prices.input)} in, ${usd(prices.output)} out`;
+  return prices === null ? UNKNOWN : `${usd(prices.input)} in, ${usd(prices.output)} out`;
 }
 
 /** Figures with a cost. */
@@ -96,7 +96,7 @@ interface Costing {
 
 /** The cost of requests, in the same words on every page; a dash where there was nothing to pay for. */
 export function costText({ cost_usd: cost, input_tokens: input, output_tokens: output }: Costing): string {
-  if (cost === null) return NO_PRICE;
+  if (cost === null) return UNKNOWN;
   return cost === 0 && input + output === 0 ? "–" : usd(cost);
 }
 
