@@ -132,7 +132,8 @@ export function createCallers({
     callerOf,
     /** Runs `answer` for a caller that is known without a key; `admit` then admits the request as this caller's. */
     vouched: (answer: (request: Request) => Promise<Response>) => (request: Request, caller: Caller) => {
-      vouched.set(request, caller.limits === undefined ? withLimits(caller) : caller);
+      // The request comes from within: an address was checked with the request that it is part of.
+      vouched.set(request, { ...(caller.limits === undefined ? withLimits(caller) : caller), addresses: null });
       return answer(request);
     },
     admit: createAdmission({

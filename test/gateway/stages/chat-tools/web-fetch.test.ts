@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
+import { keyStore } from "../../../../src/store/access/keys.ts";
 import { startToolsApp } from "./fixture.ts";
 
 const { app, site, upstream, plays, stop } = await startToolsApp();
@@ -51,6 +52,20 @@ test("a page that the user named is read, cited, and known in the next turn", as
     ],
   });
   expect((upstream.received[0]!.json!["messages"] as Json[]).slice(0, 3)).toEqual(before);
+});
+
+test("a key that may be used from some addresses only searches and reads from there", async () => {
+  const store = await app.openStore();
+  const addresses = ["127.0.0.0/8", "::1"];
+  const { key } = await keyStore(store).createKey({ accountId: app.accountId, name: "listed", addresses });
+  await store.close();
+  const listed = new Anthropic({ apiKey: key, baseURL: app.url, maxRetries: 0 });
+  plays({ calls: [{ name: "web_search", input: { query: "grain for fetch" } }] }, read(`${site.url}/rye`), {
+    say: "Good.",
+  });
+  const messages = [{ role: "user" as const, content: "Find a grain." }];
+  const message = await listed.messages.create({ model: "m", max_tokens: 100, messages, tools: [SEARCH, FETCH] });
+  expect(outcomes(message)).toEqual(["read"]);
 });
 
 describe("an address", () => {
