@@ -14,7 +14,8 @@ const ALERT_WINDOW_MS = 30 * 86_400_000;
 export function addAgentRuns(base: Foundation): RunsDeps {
   const { add, verbs, clock, log, writer, links, alerts, callers, bodyLimits } = base;
   const { authenticateManager } = callers;
-  add("agent runs", { routes: endpointRoutes(RUN_ENDPOINTS, { authenticateManager, runs: verbs.runs, bodyLimits }) });
+  const endpoints = { authenticateManager, runs: verbs.runs, audit: verbs.audit, bodyLimits };
+  add("agent runs", { routes: endpointRoutes(RUN_ENDPOINTS, endpoints) });
   const pageOf = (id: string) => `${links().dashboard}/runs/${id}`;
   return {
     store: verbs.runs,

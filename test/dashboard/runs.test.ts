@@ -1,6 +1,7 @@
 // Agent runs in the dashboard's API, and the same for management keys: list, one run with its calls, and going on.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { auditStore } from "../../src/store/access/audit.ts";
 import { keyStore } from "../../src/store/access/keys.ts";
 import { projectStore } from "../../src/store/access/projects.ts";
 import { type AccountsApp, PASSWORD, startAccountsApp } from "../accounts/support.ts";
@@ -109,6 +110,12 @@ test("a management key reads the runs of its account and lets them go on, an ord
   ] as const) {
     expect([path, body, (await ask("POST", path, { body })).status]).toEqual([path, body, status]);
   }
+  const entries = await auditStore(app.store).listAudit(holderId);
+  const allowed = entries.filter(({ event }) => event === "run_allowed").map(({ detail }) => detail);
+  expect(allowed).toMatchObject([
+    { run: id, name: "x-sallyport-run: nightly", requests: 1, by_key: expect.any(String), by_key_name: "m" },
+    { name: "x-sallyport-run: build" },
+  ]);
   expect((await ask("GET", "/v1/runs/none")).json).toMatchObject({ error: { code: "run_not_found" } });
   expect((await ask("GET", "/v1/runs?limit=0")).status).toBe(400);
   expect((await ask("GET", "/v1/runs", { as: key })).status).toBe(403);

@@ -34,6 +34,7 @@ type NotedEvent =
   | "key_changed"
   | "key_rotated"
   | "key_debug_ended"
+  | "run_allowed"
   | "decision_promoted"
   | "decision_promotion_refused"
   | "plan_set"

@@ -1,13 +1,14 @@
 // An account's own agent runs: list, show one with its calls, let it go on.
 
-import { allowOwnRun, noRun } from "../../gateway/endpoints/runs/allow.ts";
+import { allowedDetail, allowOwnRun, noRun } from "../../gateway/endpoints/runs/allow.ts";
 import { runViews } from "../../gateway/endpoints/runs/view.ts";
 import type { RunStore } from "../../store/work/runs.ts";
 import type { RunDetails, RunPage, RunRow } from "../contract-runs.ts";
 import { type Endpoint, member } from "./endpoint.ts";
+import type { KeysApiDeps } from "./keys-api.ts";
 import { type LogViewDeps, logRowViews } from "./log-view.ts";
 
-export interface RunsApiDeps extends LogViewDeps {
+export interface RunsApiDeps extends LogViewDeps, Pick<KeysApiDeps, "note"> {
   readonly runs: Pick<RunStore, "findRun" | "listRuns" | "routesOfRuns" | "allowRun" | "listRunCalls">;
 }
 
@@ -30,8 +31,11 @@ export function runsApi(deps: RunsApiDeps): Endpoint[] {
       return { run: view as RunRow, calls: await logRowViews(deps, rows, { named: false }) };
     }),
 
-    member("POST", "/runs/:id/allow", async ({ who, params, body }): Promise<RunRow> => {
-      return allowOwnRun(runs, who.account.id, params["id"] ?? "", await body());
+    member("POST", "/runs/:id/allow", async (visit): Promise<RunRow> => {
+      const body = await visit.body();
+      const run = await allowOwnRun(runs, visit.who.account.id, visit.params["id"] ?? "", body);
+      await deps.note("run_allowed", visit, allowedDetail(run, body));
+      return run;
     }),
   ];
 }

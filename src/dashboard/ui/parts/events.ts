@@ -28,6 +28,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   key_changed: "Key changed",
   key_rotated: "Key rotated",
   key_debug_ended: "Debugging of a key ended",
+  run_allowed: "Agent run allowed to go on",
   account_verified: "E-mail address of an account verified by you",
   account_admin_set: "Administrator rights of an account changed",
   account_sessions_ended: "Sessions of an account ended",

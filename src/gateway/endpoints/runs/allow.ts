@@ -26,6 +26,11 @@ export async function allowOwnRun(
   return (await runViews(runs, [run]))[0] as RunView;
 }
 
+/** What the audit log says of a run that was let go on: by which amounts, or by as much as its limit. */
+export function allowedDetail({ id, name }: RunView, { usd, requests }: Readonly<Record<string, unknown>>) {
+  return { run: id, name, usd: usd ?? undefined, requests: requests ?? undefined };
+}
+
 /** The error for a run that the caller does not have. */
 export function noRun(): ApiError {
   return new ApiError("run_not_found", "You have no agent run of this id. It may have been deleted with its usage.");

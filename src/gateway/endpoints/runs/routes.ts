@@ -4,7 +4,9 @@ import type { AtOnce } from "../../../base/at-once.ts";
 import { ApiError } from "../../../base/errors.ts";
 import { lazily } from "../../../base/lazily.ts";
 import { type BodyLimits, readJsonBody } from "../../../http/body.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
 import { endpointsBehind, type ServedEndpoint } from "../../../http/served-endpoint.ts";
+import type { AuditStore } from "../../../store/access/audit.ts";
 import type { RunFilter } from "../../../store/work/runs.ts";
 import type { Caller } from "../../admission/caller.ts";
 import { gatewayText } from "../texts.ts";
@@ -15,13 +17,17 @@ export interface RunEndpointDeps {
   /** Identifies the caller by a management key. Throws 401 and 403. */
   authenticateManager(request: Request): AtOnce<Caller>;
   readonly runs: OwnedRuns;
+  readonly audit: Pick<AuditStore, "addAudit">;
   bodyLimits(): BodyLimits;
 }
 
 /** Few callers ask for runs. */
 const code = lazily(async () => {
-  const [{ runViews }, { allowOwnRun, noRun }] = await Promise.all([import("./view.ts"), import("./allow.ts")]);
-  return { runViews, allowOwnRun, noRun };
+  const [{ runViews }, { allowOwnRun, allowedDetail, noRun }] = await Promise.all([
+    import("./view.ts"),
+    import("./allow.ts"),
+  ]);
+  return { runViews, allowOwnRun, allowedDetail, noRun };
 });
 
 const managed = endpointsBehind("management", (deps: RunEndpointDeps, request) => deps.authenticateManager(request));
@@ -57,11 +63,17 @@ export const RUN_ENDPOINTS: readonly ServedEndpoint<RunEndpointDeps>[] = [
   }),
   managed("POST", "/v1/runs/:id/allow", {
     describe: gatewayText("allowRun"),
-    async handle({ runs, bodyLimits }, { caller, params, request }) {
-      const { allowOwnRun, noRun } = await code();
+    async handle({ runs, audit, bodyLimits }, { caller, params, request }) {
+      const { allowOwnRun, allowedDetail, noRun } = await code();
       if ((await runs.findRun(caller.accountId, params.id, filterOf(caller))) === undefined) throw noRun();
       const body = isEmpty(request) ? {} : (await readJsonBody(request, bodyLimits())).body;
-      return Response.json(await allowOwnRun(runs, caller.accountId, params.id, body));
+      const run = await allowOwnRun(runs, caller.accountId, params.id, body);
+      const detail = { ...allowedDetail(run, body), by_key: caller.keyId, by_key_name: caller.name };
+      const { accountId } = caller;
+      const userAgent = request.headers.get("user-agent") ?? "";
+      const { address } = exchangeOf(request);
+      await audit.addAudit({ accountId, event: "run_allowed", address, userAgent, detail });
+      return Response.json(run);
     },
   }),
 ];
