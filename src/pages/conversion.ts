@@ -2,7 +2,7 @@
 // converted again with the labelled blocks.
 
 import type { Fetched } from "../net/fetch.ts";
-import type { RunOptions } from "../workers/pool.ts";
+import { PoolFull, type RunOptions, TaskTimeout } from "../workers/pool.ts";
 import type { Converter } from "./convert/convert.ts";
 import type { Extracted, ExtractOptions, PagePicks } from "./convert/extract.ts";
 import type { LinkPick } from "./convert/site-links.ts";
@@ -105,6 +105,10 @@ export async function labelledAnswer(
   return withLabels(at, { kind: "html", ...pageSourceOf(answer), options: extractOptions(at, answer.url), pick }, page);
 }
 
+/** What the reader is told of a page that could not be converted a second time. */
+const UNCONVERTED =
+  "The main content was chosen by the built-in rules, because there was no room or no time to convert the page again.";
+
 async function withLabels(at: Converting, task: PageTask, page: Extracted): Promise<Extracted> {
   const { lines, ...own } = page;
   const { labeller } = at.request;
@@ -116,7 +120,12 @@ async function withLabels(at: Converting, task: PageTask, page: Extracted): Prom
   if (typeof labels === "string") return { ...own, omissions: [...(own.omissions ?? []), labels] };
   const { doubt: _, ...options } = task.options;
   const labelled = { ...task, options: { ...options, labelled: labels } };
-  return { ...(await at.deps.converter.convert(labelled, convertOptions(at))), isLabelled: true };
+  try {
+    return { ...(await at.deps.converter.convert(labelled, convertOptions(at))), isLabelled: true };
+  } catch (error) {
+    if (!(error instanceof PoolFull || error instanceof TaskTimeout)) throw error;
+    return { ...own, omissions: [...(own.omissions ?? []), UNCONVERTED] };
+  }
 }
 
 /** What is extracted from the page at an address. */

@@ -28,7 +28,15 @@ export async function loadSingle(request: LoadRequest, deps: SinglePageDeps): Pr
     return inTurn(deps, begin, (follow) => deps.fetch(url, followed(options, follow)));
   };
   try {
-    return await deps.load({ ...request, fetch });
+    const labeller = request.labeller && {
+      ...request.labeller,
+      // The page is there by then, so others need not wait for the model.
+      label: (...given: Parameters<BlockLabeller["label"]>) => {
+        place?.end();
+        return (request.labeller as BlockLabeller).label(...given);
+      },
+    };
+    return await deps.load({ ...request, labeller, fetch });
   } finally {
     place?.end();
   }

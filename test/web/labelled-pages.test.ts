@@ -20,19 +20,26 @@ const HUGE = `${LIST}<!--${"x".repeat(1024 * 1024)}-->`;
 let site: FakeSite;
 let upstream: FakeUpstream;
 let app: TestApp;
-let answer: (received: Received) => string | Response;
+let answer: (received: Received) => string | Response | Promise<string | Response>;
 const asked: Received[] = [];
 
 beforeAll(async () => {
   site = startFakeSite({ "/list": LIST, "/article": ARTICLE, "/huge": HUGE });
-  upstream = startUpstream((received) => {
+  upstream = startUpstream(async (received) => {
     asked.push(received);
-    const said = answer(received);
+    const said = await answer(received);
     return typeof said === "string" ? say(received, { text: said }) : said;
   });
   app = await startTestApp({
     config: {
-      web: { allow_hosts: [site.host], render: "never", extractor: "model", extractor_below: 0.9, model: "reader" },
+      web: {
+        allow_hosts: [site.host],
+        render: "never",
+        single_concurrency: 1,
+        extractor: "model",
+        extractor_below: 0.9,
+        model: "reader",
+      },
       providers: {
         up: { kind: "openai", base_url: upstream.baseUrl, api_key: "k", discover: false, retry: { attempts: 1 } },
       },
@@ -157,6 +164,21 @@ test("a model that refuses the schema is asked without it", async () => {
   expect(metadata["extractor"]).toBe("model");
   expect(markdown).toContain("Weighs 3 kg");
   expect(markdown).not.toContain("Terms");
+});
+
+test("other pages are read while the model labels one", async () => {
+  const asking = Promise.withResolvers<void>();
+  const labelling = Promise.withResolvers<void>();
+  answer = async () => {
+    asking.resolve();
+    await labelling.promise;
+    return '{"keep": [[2, 4]]}';
+  };
+  const labelled = read("/list");
+  await asking.promise;
+  expect((await read("/article", { timeout_ms: 5000 })).markdown).toContain("The mole");
+  labelling.resolve();
+  expect((await labelled).metadata["extractor"]).toBe("model");
 });
 
 test("the caller's key pays for the call", async () => {
