@@ -262,7 +262,7 @@ test("the turns of a stored conversation are one run, on a node that did not giv
   const second = await ask("Go on.", first.id);
   const run = (await runs())[0]!;
   expect([second.status, run.admitted]).toEqual([200, 2]);
-  while ((await runs())[0]?.requests !== 2);
+  while ((await runs())[0]?.requests !== 2) await new Promise((resolve) => setImmediate(resolve));
   await app.restart(config({ requests: 3 }));
   const third = await ask("Go on.", second.id);
   expect([third.status, (await ask("Go on.", third.id)).status]).toEqual([200, 402]);
@@ -280,7 +280,7 @@ test("without a limit, requests that name a run are noted as its own, and others
   const rows = async () =>
     await store.statement("SELECT run_id FROM usage WHERE run_id IS NOT NULL AND run_id = ?").all([run!.id]);
   // They are written behind the answers.
-  while ((await rows()).length < 3);
+  while ((await rows()).length < 3) await new Promise((resolve) => setImmediate(resolve));
   await store.close();
   expect((await runs())[0]).toMatchObject({
     admitted: 0,
