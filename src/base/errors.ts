@@ -103,7 +103,7 @@ export const ERRORS = {
   management_key_required: row(403, "permission_error"),
   management_key_not_allowed: row(403, "permission_error"),
   project_role_required: row(403, "permission_error"),
-  project_last_owner: row(409, "invalid_request_error"),
+  project_last_owner: row(400, "invalid_request_error"),
   key_disabled: row(403, "permission_error"),
   address_not_allowed: row(403, "permission_error"),
   storage_not_allowed: row(403, "permission_error"),

@@ -145,9 +145,9 @@ test("the last owner stays, an unknown account cannot join, and everyone may lea
   const { path } = await team();
   const members = `${path}/members`;
   const leaving = (who: Person) => ask(who, "DELETE", `${members}/${encodeURIComponent(who.email)}`);
-  expect(await leaving(owner)).toMatchObject({ status: 409, code: "project_last_owner" });
+  expect(await leaving(owner)).toMatchObject({ status: 400, code: "project_last_owner" });
   const demoted = await ask(owner, "POST", members, { email: owner.email, role: "member" });
-  expect(demoted).toMatchObject({ status: 409, code: "project_last_owner" });
+  expect(demoted).toMatchObject({ status: 400, code: "project_last_owner" });
   const unknown = await ask(owner, "POST", members, { email: "nobody@x.example" });
   expect(unknown).toMatchObject({ status: 404, code: "account_not_found", param: "email" });
   expect(await ask(owner, "POST", members, { email: stranger.email, role: "boss" })).toMatchObject({ param: "role" });

@@ -166,10 +166,13 @@ describe.skipIf(server === undefined)("migrate-database", () => {
     await fill(dataDir);
     const original = openStore({ dataDir });
     // More than is copied before the kill is noticed.
+    const columns = original.sqlite
+      .query<{ name: string }, []>("SELECT name FROM pragma_table_info('usage') WHERE name NOT IN ('id', 'uid')")
+      .all()
+      .map(({ name }) => name)
+      .join(", ");
     original.sqlite.run(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10)
-      INSERT INTO usage SELECT NULL, request_id, account_id, key_id, model, provider, upstream_model, endpoint, status,
-        error_code, input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, estimated, cost_micros,
-        latency_ms, ttfb_ms, stream, created_at, NULL, attempts, repeats, answer_id FROM usage, n`);
+      INSERT INTO usage (${columns}) SELECT ${columns} FROM usage, n`);
     const before = await seen(original);
     const rows = countUsage(original.sqlite);
     original.close();

@@ -80,7 +80,6 @@ async function run(steps: readonly Step[]): Promise<void> {
   const parallel: ScopedLimit = { id: `slots-${count}`, of: "key", limit: PARALLEL };
   const tpm: ScopedLimit = { id: `tokens-${count}`, of: "key", limit: TPM };
   const nodes = await Promise.all(Array.from({ length: NODES }, join));
-  const began = Date.now();
   let running: Running[] = [];
   let used = 0;
   for (const one of steps) {
@@ -110,8 +109,6 @@ async function run(steps: readonly Step[]): Promise<void> {
       nodes[one.node] = await join();
     }
   }
-  // All of it was within the same minute.
-  expect(Date.now() - began).toBeLessThan(60_000);
   await Promise.all(nodes.map(({ die }) => die()));
 }
 

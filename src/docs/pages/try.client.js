@@ -55,15 +55,20 @@ function keep() {
   }
 }
 
+/** The field of the credential; a parameter of an endpoint may have the same name. */
+function credentialOf(form) {
+  return form.querySelector('input[type="password"][name="key"]');
+}
+
 for (const form of forms) {
   form.closest("details").hidden = false;
-  const keyField = form.elements.namedItem("key");
+  const keyField = credentialOf(form);
   if (keyField !== null) keyField.value = key;
   keyField?.addEventListener("input", () => {
     key = keyField.value;
     keep();
     for (const other of forms) {
-      const field = other.elements.namedItem("key");
+      const field = credentialOf(other);
       if (field !== null && field !== keyField) field.value = key;
     }
   });
@@ -116,7 +121,7 @@ function requestOf(form) {
     if (field.value !== "") headers[field.name] = field.value;
   }
   const body = form.elements.namedItem("body");
-  if (key !== "" && form.elements.namedItem("key") !== null) headers.authorization = `Bearer ${key}`;
+  if (key !== "" && credentialOf(form) !== null) headers.authorization = `Bearer ${key}`;
   if (body !== null) headers["content-type"] = "application/json";
   // The dashboard's session is no part of this.
   return { method: form.dataset.method, headers, credentials: "omit", ...(body === null ? {} : { body: body.value }) };

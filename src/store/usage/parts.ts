@@ -32,12 +32,17 @@ interface Labelled {
 const TAGS_MAX = 1000;
 /** The accounts whose tags are known. Above it, counting starts again for all of them. */
 const ACCOUNTS_MAX = 10_000;
+/** The tags of all accounts together that are known at once; further ones share a name too. */
+const ALL_TAGS_MAX = 200_000;
 /** Stands for the tags of a day above the limit. */
 export const OTHER_TAGS = "(other tags)";
 
 /** Says of which labels a request has sums, with a limit of different tags. */
 export class LabelReader {
   readonly #known = new Map<string, { readonly day: number; readonly tags: Set<string> }>();
+  /** The number of all known tags, and the latest day of a request. */
+  #count = 0;
+  #day = 0;
 
   /** The labels, each once; undefined for requests without any. */
   of({ projectId, tags }: Labelled, accountId: string, day: number): Label[] | undefined {
@@ -49,17 +54,25 @@ export class LabelReader {
   }
 
   #nameOf(tag: string, accountId: string, day: number): string {
+    if (day > this.#day || this.#known.size >= ACCOUNTS_MAX) this.#forget();
+    this.#day = Math.max(this.#day, day);
     let known = this.#known.get(accountId);
     if (known?.day !== day) {
-      if (this.#known.size >= ACCOUNTS_MAX) this.#known.clear();
+      this.#count -= known?.tags.size ?? 0;
       known = { day, tags: new Set() };
       this.#known.set(accountId, known);
     }
     const name = storable(tag);
     if (known.tags.has(name)) return name;
-    if (known.tags.size >= TAGS_MAX) return OTHER_TAGS;
+    if (known.tags.size >= TAGS_MAX || this.#count >= ALL_TAGS_MAX) return OTHER_TAGS;
     known.tags.add(name);
+    this.#count++;
     return name;
+  }
+
+  #forget(): void {
+    this.#known.clear();
+    this.#count = 0;
   }
 }
 

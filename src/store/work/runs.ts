@@ -122,7 +122,13 @@ function readingRuns({ db }: Store) {
       ? undefined
       : inArray(agentRuns.keyId, db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.projectId, projectId)));
   const page = (where: SQL | undefined, limit: number) =>
-    db.select().from(agentRuns).where(where).orderBy(desc(agentRuns.id)).limit(Math.min(limit, PAGE_MAX)).all();
+    db
+      .select()
+      .from(agentRuns)
+      .where(where)
+      .orderBy(desc(byBytes(agentRuns.id)))
+      .limit(Math.min(limit, PAGE_MAX))
+      .all();
   return {
     /** A run of an account; with `projectId`, only one that a key of the project has begun. */
     async findRun(accountId: string, id: string, { projectId }: RunFilter = {}): Promise<AgentRun | undefined> {
@@ -139,7 +145,7 @@ function readingRuns({ db }: Store) {
       { before, limit = 50, projectId }: RunFilter & { before?: string | undefined; limit?: number } = {},
     ) {
       const own = and(eq(agentRuns.accountId, accountId), begunIn(projectId));
-      return page(before === undefined ? own : and(own, lt(agentRuns.id, before)), limit);
+      return page(before === undefined ? own : and(own, lt(byBytes(agentRuns.id), before)), limit);
     },
 
     /** The routes on which runs were answered, by the ids of the runs. */
@@ -231,7 +237,7 @@ function stoppingRuns(store: Store) {
 function deletingRuns({ statement }: Store) {
   const remove = statement(
     `DELETE FROM agent_runs WHERE id IN
-       (SELECT id FROM agent_runs WHERE started_at <= $before AND last_at <= $before ORDER BY started_at LIMIT $batch)`,
+       (SELECT id FROM agent_runs WHERE started_at <= $before AND last_at <= $before LIMIT $batch)`,
   );
   return {
     /** Deletes a batch of the runs without a request since then; returns how many, 0 when none is left. */
