@@ -72,7 +72,8 @@ const UNSTORED_MAX = 1000;
 /** Events that this node need not raise again. */
 const RAISED_MAX = 20_000;
 const EVENT_CHARS_MAX = 500;
-const NEVER_MS = 100 * 365 * 86_400_000;
+/** An event without an end of its own is forgotten after a year, and may be told again. */
+const UNTIL_MS = 366 * 86_400_000;
 /** How long the program waits at its end for what is being sent, and then for what was aborted. */
 const WIND_DOWN_MS = 3000;
 const STOP_WAIT_MS = 1000;
@@ -104,7 +105,7 @@ class AlertQueue implements Alerts {
     if ((this.#raised.get(event) ?? 0) > nowMs) return;
     const targets = this.#deps.targets(alert);
     if (targets.length === 0) return;
-    const expiresAtMs = untilMs ?? nowMs + NEVER_MS;
+    const expiresAtMs = untilMs ?? nowMs + UNTIL_MS;
     if (this.#unstored.length >= UNSTORED_MAX) return;
     if (this.#raised.size >= RAISED_MAX) this.#raised.delete(this.#raised.keys().next().value as string);
     this.#raised.set(event, expiresAtMs);

@@ -184,6 +184,7 @@ function keyChanging({ db, clock, ...store }: Store) {
           db.select({ startMs: apiKeys.budgetWindowStartMs }).from(apiKeys).where(mine).get(),
         );
         if (found === undefined) return false;
+        if (typeof change.projectId === "string") yield* requireMember({ db }, change.projectId, accountId);
         const begin = found.startMs === null ? { budgetWindowStartMs: clock.now(), spentMicros: 0 } : {};
         const window = change.budgetMicros === null ? { budgetWindowStartMs: null } : begin;
         const set = { ...change, ...(change.budgetMicros === undefined ? {} : window) };

@@ -202,6 +202,16 @@ export const keyContract: { readonly keys: Contract<"keys"> } = {
       },
     },
     updateKey: {
+      "basics: a key moves only into a project of which its account is a member": async ({ verbs, account }) => {
+        const [accountId, other] = [await account("a"), await account("b")];
+        const { id } = await verbs.keys.createKey({ accountId, name: "k" });
+        const own = await verbs.projects.createProject(accountId, { name: "own" });
+        const foreign = await verbs.projects.createProject(other, { name: "foreign" });
+        const idOf = (made: typeof own) => (typeof made === "string" ? made : made.id);
+        await expect(verbs.keys.updateKey(id, accountId, { projectId: idOf(foreign) })).rejects.toThrow("no member");
+        expect(await verbs.keys.updateKey(id, accountId, { projectId: idOf(own) })).toBe(true);
+        expect(await verbs.keys.updateKey(id, accountId, { projectId: null })).toBe(true);
+      },
       "basics: what is given replaces what was, and only for its account": async ({ verbs, account, clock }) => {
         const [accountId, other] = [await account("a"), await account("b")];
         const { id } = await verbs.keys.createKey({ accountId, name: "k", rpm: 7, models: ["a"], budgetMicros: 5 });
