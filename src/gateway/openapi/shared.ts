@@ -25,6 +25,7 @@ export const MODEL_ERRORS: readonly ErrorCode[] = [
 /** The errors of chats. */
 export const CHAT_ERRORS: readonly ErrorCode[] = [
   ...MODEL_ERRORS,
+  "run_limit_reached",
   "image_input_not_supported",
   // An image that is to be fetched.
   "url_not_allowed",
