@@ -86,7 +86,10 @@ export async function killNode(trial: Trial, node: TrialNode): Promise<void> {
   check("a killed node is not counted any more within 30 s", missed(noticed), `${noticed?.toFixed(0)} ms`);
   await free;
   await node.start();
-  const back = await untilMs(COUNTED_MS_MAX, async () => (await activeNodes(other)) === cluster.nodes.length);
+  // Every node must know it: one that is cut off next admits its share by the number that it has heard last.
+  const isCounted = async () =>
+    (await Promise.all(cluster.nodes.map(activeNodes))).every((count) => count === cluster.nodes.length);
+  const back = await untilMs(COUNTED_MS_MAX, isCounted);
   ended();
   check("started again it is counted within 30 s", missed(back), `${back?.toFixed(0)} ms`);
 }
