@@ -65,7 +65,7 @@ export const USAGE_REPORT_TEXTS = {
     group: "Accounts",
     summary: "Report usage and spending",
     description:
-      "What the account has used, with the key of a project what the project has, and with a key of an administrator for everything what all have. With `Accept: text/csv` the answer is a file of comma-separated values. Days are UTC days; sums by the hour are kept for 14 days. With `by=class` it is what providers bill by month, model and class, to be laid beside their invoices; for keys of administrators for everything.",
+      "What the account has used, with the key of a project what the project has, and with a key of an administrator for everything what all have. With `Accept: text/csv` the answer is a file of comma-separated values. An answer has at most 10,000 rows: `has_more` says that there are others, and a file that would lack some is refused. Days are UTC days; sums by the hour are kept for 14 days. With `by=class` it is what providers bill by month, model and class, to be laid beside their invoices; for keys of administrators for everything.",
     parameters: [
       {
         name: "by",

@@ -72,6 +72,11 @@ function answerOf(
 ): Response {
   const { by, span, names, data, hasMore } = report;
   if (/\btext\/csv\b/i.test(request.headers.get("accept") ?? "")) {
+    // JSON says that there is more; a file of comma-separated values would look complete.
+    if (hasMore) {
+      const message = `This report has more than ${REPORT_ROWS_MAX} rows. Ask for a shorter time, or for one model or key.`;
+      throw new ApiError("invalid_request", message, { param: "from" });
+    }
     const lines = data.map((line) => csvLine(names.map((name) => line[name] ?? null)));
     return new Response(csvLine(names) + lines.join(""), {
       headers: {

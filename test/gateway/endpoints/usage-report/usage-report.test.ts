@@ -5,6 +5,7 @@ import { accountStore } from "../../../../src/store/access/accounts.ts";
 import { keyStore } from "../../../../src/store/access/keys.ts";
 import { projectStore } from "../../../../src/store/access/projects.ts";
 import type { ManagementScope } from "../../../../src/store/schema.ts";
+import { UsageTally } from "../../../../src/store/usage/record.ts";
 import { usageStore } from "../../../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../../../src/store/usage/writer.ts";
 import { usageRecord } from "../../../store/records.ts";
@@ -190,4 +191,26 @@ test.each([
   const response = await get(`?${query}`);
   const { error } = (await response.json()) as { error: Json };
   expect([response.status, error["code"], error["param"]]).toEqual([400, "invalid_request", param]);
+});
+
+test("a file that would lack rows is refused, and JSON says that there are more", async () => {
+  const store = await app.openStore({ now: () => NOW });
+  const account = await accountStore(store).createAccount({ username: "many", email: "m@x.example", tier: "free" });
+  const accountId = (account as { id: string }).id;
+  const made = await keyStore(store).createKey({ accountId, name: "m", management: "account" });
+  const usage = usageStore(store);
+  const tally = new UsageTally();
+  for (let at = 0; at <= 10_000; at++)
+    tally.add(usageRecord({ accountId, keyId: `k${at}`, createdAtMs: NOW - 60_000 }));
+  await usage.writeUsage({ id: "many", rows: [], sums: [...tally.values()] });
+  await store.close();
+  const report = (query: string, accept: string) =>
+    app.call(`/v1/usage${query}`, { headers: { authorization: `Bearer ${(made as { key: string }).key}`, accept } });
+  const json = (await (await report("?by=key", "application/json")).json()) as { has_more: boolean; data: Json[] };
+  expect([json.has_more, json.data.length]).toEqual([true, 10_000]);
+  const refused = await report("?by=key", "text/csv");
+  const { error } = (await refused.json()) as { error: Json };
+  expect([refused.status, error["code"], error["param"]]).toEqual([400, "invalid_request", "from"]);
+  expect(error["message"]).toContain("more than 10000 rows");
+  expect((await report("?by=key&key=k7", "text/csv")).status).toBe(200);
 });
