@@ -5,7 +5,7 @@ import { GEMINI_ERRORS, GEMINI_GROUP } from "../../catalog/gemini-errors.ts";
 import { anyObject, pathId } from "../../http/endpoint.ts";
 import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { GEMINI_FIELDS } from "../../wire/gemini/fields.ts";
-import { CHAT_ERRORS, CHAT_HEADERS, MODEL_ERRORS, MODEL_HEADERS, requestSchema } from "./shared.ts";
+import { CHAT_ERRORS, CHAT_HEADERS, COUNT_ERRORS, MODEL_ERRORS, MODEL_HEADERS, requestSchema } from "./shared.ts";
 
 const SHARED = {
   group: GEMINI_GROUP,
@@ -212,7 +212,7 @@ const COUNT: NamelessText = {
     schema: Type.Object({ totalTokens: Type.Integer() }, { $id: "GeminiCount", additionalProperties: true }),
     headers: { "x-sallyport-model": CHAT_HEADERS["x-sallyport-model"] },
   },
-  errors: CHAT_ERRORS,
+  errors: COUNT_ERRORS,
 };
 
 /** The descriptions by path. */

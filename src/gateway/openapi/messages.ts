@@ -5,7 +5,15 @@ import { anyObject, oneOf, orNull } from "../../http/endpoint.ts";
 import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { COMPLETIONS_FIELDS } from "../../wire/completions/fields.ts";
 import { MESSAGES_FIELDS } from "../../wire/messages/fields.ts";
-import { ANY_SCHEMA, CHAT_ERRORS, CHAT_HEADERS, MODEL_HEADERS, requestSchema, STREAM_ERROR } from "./shared.ts";
+import {
+  ANY_SCHEMA,
+  CHAT_ERRORS,
+  CHAT_HEADERS,
+  COUNT_ERRORS,
+  MODEL_HEADERS,
+  requestSchema,
+  STREAM_ERROR,
+} from "./shared.ts";
 
 const BLOCK = Type.Object(
   {
@@ -169,7 +177,7 @@ const COUNT: NamelessText = {
     schema: Type.Object({ input_tokens: Type.Integer() }, { $id: "TokenCount", additionalProperties: true }),
     headers: MODEL_HEADERS,
   },
-  errors: [...CHAT_ERRORS, "rate_limit_exceeded", "trial_expired", "subscription_inactive"],
+  errors: COUNT_ERRORS,
 };
 
 const COMPLETION = Type.Object(

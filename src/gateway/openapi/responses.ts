@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { anyObject, oneOf, orNull, pathId } from "../../http/endpoint.ts";
 import type { EndpointText, NamelessText } from "../../http/served-endpoint.ts";
 import { RESPONSES_FIELDS } from "../../wire/responses/fields.ts";
-import { CHAT_ERRORS, CHAT_HEADERS, MODEL, MODEL_HEADERS, requestSchema, THREAD } from "./shared.ts";
+import { CHAT_ERRORS, CHAT_HEADERS, COUNT_ERRORS, MODEL, MODEL_HEADERS, requestSchema, THREAD } from "./shared.ts";
 
 const ITEM = Type.Object(
   {
@@ -265,13 +265,7 @@ const INPUT_TOKENS: NamelessText = {
     ),
     headers: MODEL_HEADERS,
   },
-  errors: [
-    ...CHAT_ERRORS,
-    "previous_response_not_found",
-    "rate_limit_exceeded",
-    "trial_expired",
-    "subscription_inactive",
-  ],
+  errors: [...COUNT_ERRORS, "previous_response_not_found"],
 };
 
 /** The descriptions by path. */

@@ -41,6 +41,14 @@ export const CHAT_ERRORS: readonly ErrorCode[] = [
   "provider_stream_interrupted",
 ];
 
+/** The errors of counts, which are free of the rate limit, but of which an account may only have so many bytes a minute. */
+export const COUNT_ERRORS: readonly ErrorCode[] = [
+  ...CHAT_ERRORS,
+  "rate_limit_exceeded",
+  "trial_expired",
+  "subscription_inactive",
+];
+
 /** Response headers that name the model and the route. */
 export const MODEL_HEADERS = {
   "x-sallyport-model": "The catalog id of the model that answered.",
