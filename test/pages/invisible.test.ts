@@ -55,6 +55,16 @@ describe("text that a reader can open, or sees anyway, is kept", () => {
     ["a panel by id", `<section id="panel2" style="display: none">${opened}</section>`],
     ["what a button opens", `<button aria-controls="way">The way</button><div id="way" hidden>${opened}</div>`],
     ["text that can be searched for", `<div hidden="until-found">${opened}</div>`],
+    [
+      "what a part with the role of a button opens",
+      `<span role="button" aria-controls="way">Way</span><div id="way" hidden>${opened}</div>`,
+    ],
+    [
+      "answers under questions",
+      ["Where to?", "When?", "How?"]
+        .map((title) => `<div><h3>${title}</h3><div class="a" hidden>${opened}</div></div>`)
+        .join(""),
+    ],
     ["closed details", `<details><summary>The way</summary>${opened}</details>`],
     ["a part that a script moves into place", `<div hidden id="S:0">${opened}</div>`],
     ["made visible again", `<div style="visibility:hidden"><div style="visibility:visible">${opened}</div></div>`],
@@ -69,4 +79,67 @@ test("a page that is hidden until its scripts have run is kept", () => {
   const shell = `<div id="loading">Loading</div><div id="app" style="visibility:hidden"><main><h1>The mill</h1>${PROSE.join("")}</main></div>`;
   const options = { url: "https://site.example/", onlyMainContent: true, markdown: true, html: false, links: false };
   expect(extractPage(shell, options).markdown).toContain("poplars");
+});
+
+test("a part with the headline of the page is kept, whatever stands around it", () => {
+  const page = `<title>The mill | Village</title><nav>${"<p>Roads and hills and rivers.</p>".repeat(60)}</nav><div class="defer" style="display: none"><h1>The mill</h1>${PROSE.join("")}</div>`;
+  const options = { url: "https://site.example/", onlyMainContent: true, markdown: true, html: false, links: false };
+  expect(extractPage(page, options).markdown).toContain("poplars");
+  const other = page.replace("<nav>", "<h1>The mill</h1><nav>");
+  expect(extractPage(other, options).markdown).not.toContain("poplars");
+});
+
+test("hidden parts that are too few, or not under titles, or menus stay hidden", () => {
+  const answer = (title: string, text: string) => `<div>${title}<div class="a" hidden>${text}</div></div>`;
+  const long = `${PLANTED} ${PLANTED}`;
+  expect(read(answer("<h3>Where?</h3>", long).repeat(2), false)).not.toContain("passwords");
+  expect(read(answer("", long).repeat(4), false)).not.toContain("passwords");
+  expect(read(answer("<h3>Where?</h3>", `<a href="/x">${long}</a>`).repeat(4), false)).not.toContain("passwords");
+});
+
+describe("parts that were sent after the rest", () => {
+  const [first = "", second = "", third = ""] = PROSE;
+  const shown = (body: string) => {
+    const options = { url: "https://site.example/", onlyMainContent: false, markdown: true, html: true, links: false };
+    const { markdown = "", html = "" } = extractPage(`<title>The mill</title><h1>The mill</h1>${body}`, options);
+    return { html, order: PROSE.map((text) => markdown.indexOf(text.slice(3, 30))) };
+  };
+  const cases: readonly (readonly [string, string])[] = [
+    [
+      "a boundary of React",
+      `${first}<div><template id="B:a"></template></div>${third}<div hidden id="S:a">${second}</div>`,
+    ],
+    [
+      "a segment within a boundary",
+      `${first}<template id="B:0"></template><div hidden id="S:1">${third}</div><div hidden id="S:0">${second}<template id="P:1"></template></div>`,
+    ],
+    [
+      "Marko",
+      `${first}<div id="afweb" style="display:none">x</div><noscript id="afwebph3"></noscript>${third}<div id=afweb3 style=display:none>${second}</div>`,
+    ],
+  ];
+  for (const [name, body] of cases)
+    test(`${name} stand in their places`, () => {
+      const { order } = shown(body);
+      expect(order[0]).toBeGreaterThan(0);
+      expect(order).toEqual(order.toSorted((a, b) => a - b));
+    });
+
+  test("a part for a place within itself stays where it is, and so does one that would make the page too deep", () => {
+    expect(
+      shown(`${first}<div hidden id="S:0">${second}<template id="B:0"></template></div>${third}`).order[1],
+    ).toBeGreaterThan(0);
+    const deep = (inner: string) => `${"<div>".repeat(150)}${inner}${"</div>".repeat(150)}`;
+    const parts = Array.from(
+      { length: 50 },
+      (_, at) => `<div hidden id="S:${at}">${deep(`<p>x</p><template id="B:${at + 1}"></template>`)}</div>`,
+    );
+    expect(shown(`<template id="B:0"></template>${parts.toReversed().join("")}${first}`).order[0]).toBeGreaterThan(0);
+  });
+});
+
+test("a frame that is not closed ends with its noscript", () => {
+  const page = `<noscript><iframe src="https://tags.example/ns.html" style="display:none"/></noscript><h1>The mill</h1>${PROSE.join("")}`;
+  const options = { url: "https://site.example/", onlyMainContent: false, markdown: true, html: false, links: false };
+  expect(extractPage(page, options).markdown).toContain("poplars");
 });

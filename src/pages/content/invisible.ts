@@ -5,6 +5,8 @@ import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain } from "../dom/h
 import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { UNSEEN_ATTRIBUTE } from "../dom/unseen-attribute.ts";
+import { isInFrame } from "./judged.ts";
+import { placeStreamed } from "./streamed.ts";
 import { applyStyleRules } from "./style-rules.ts";
 import type { Trace } from "./trace.ts";
 
@@ -24,6 +26,15 @@ const STREAMED = /^S:[0-9a-f]+$/;
 /** A hidden part with more than this share of the page's text is the page itself, hidden until its scripts run. */
 const WHOLE_SHARE = 0.8;
 
+/** A hidden part with the headline and this much other text is the page as well. */
+const HEADED_CHARS_MIN = 300;
+const TITLED_SHARE = 0.7;
+/** So many hidden parts under titles are the answers to questions, or the chapters of an accordion. */
+const DISCLOSED_MIN = 3;
+const DISCLOSED_TITLE_CHARS_MAX = 200;
+const DISCLOSED_CHARS_MIN = 60;
+const SENTENCE = /[\p{Ll}\p{Lo}\p{N}"'”’)][.!?。！？](?:\s|$)/u;
+
 /** A page with more transparent parts, or with more of its text in one, shows them later. */
 const TRANSPARENT_MAX = 3;
 const TRANSPARENT_SHARE = 0.2;
@@ -40,6 +51,7 @@ const NEVER_CONTENT = new Set(["select", "template", "textarea", "datalist", "sv
  * unchanged.
  */
 export function removeInvisible(document: PageDocument, trace: Trace): void {
+  placeStreamed(document.body);
   applyStyleRules(document);
   const { body } = document;
   const found = new Set<PageElement>();
@@ -48,6 +60,8 @@ export function removeInvisible(document: PageDocument, trace: Trace): void {
   const small: PageElement[] = [];
   let controlled: ReadonlySet<string> | undefined;
   let chars: number | undefined;
+  let headlines: readonly PageElement[] | undefined;
+  let disclosed: ReadonlySet<PageElement> | undefined;
   for (const element of elementsOf(body)) {
     if (hasUnseenText(element)) small.push(element);
     const hiding = hidingOf(element);
@@ -58,6 +72,10 @@ export function removeInvisible(document: PageDocument, trace: Trace): void {
       if (isOpenable(element, controlled) || STREAMED.test(element.id)) continue;
       chars ??= body.textContent.length;
       if (isWholePage(element, chars)) continue;
+      headlines ??= titledHeadlines(document);
+      if (isOfPage(element, headlines)) continue;
+      disclosed ??= disclosedParts(body);
+      if (disclosed.has(element)) continue;
     }
     // A part within another one goes or stays with it, and is not counted as one more.
     const same = hiding === "folded" ? folded : hiding === "transparent" ? transparent : found;
@@ -140,7 +158,8 @@ function isNamedOpenable({ className, id, attributes }: PageElement): boolean {
 function controlledIds(body: PageElement): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const { tag, attributes } of elementsOf(body)) {
-    const isTab = attributes["role"] === "tab" || tag === "button" || tag === "summary" || tag === "a";
+    const isTab =
+      /^(?:tab|button)$/.test(attributes["role"] ?? "") || tag === "button" || tag === "summary" || tag === "a";
     if (isTab) for (const id of (attributes["aria-controls"] ?? "").split(/\s+/)) if (id !== "") ids.add(id);
   }
   return ids;
@@ -152,6 +171,59 @@ function isWholePage(element: PageElement, chars: number): boolean {
     /^(?:main|article)$/.test(element.tag) ||
     elementsOf(element).some(({ tag }) => tag === "main" || tag === "article" || tag === "h1")
   );
+}
+
+/** The headlines that the title of the page names. */
+function titledHeadlines({ body, title }: PageDocument): readonly PageElement[] {
+  const said = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  return body.getElementsByTagName("h1").filter((headline) => {
+    const words = headline.textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    return words.length > 0 && words.filter((word) => said.has(word)).length >= words.length * TITLED_SHARE;
+  });
+}
+
+/** Whether a hidden part holds the headline of the page and much text: its scripts show it when it is complete. */
+function isOfPage(element: PageElement, headlines: readonly PageElement[]): boolean {
+  if (headlines.length === 0 || element.tag === "dialog" || element.attributes["role"] === "dialog") return false;
+  const isInside = (headline: PageElement) => closest(headline, (above) => above === element) !== undefined;
+  const chars = headlines.reduce((sum, { textContent }) => sum + textContent.length, HEADED_CHARS_MIN);
+  return element.textContent.length >= chars && headlines.every(isInside);
+}
+
+/** The hidden parts that follow a title each, in the same way several times: a reader opens them by their titles. */
+function disclosedParts(body: PageElement): ReadonlySet<PageElement> {
+  const alike = new Map<string, PageElement[]>();
+  for (const element of elementsOf(body)) {
+    if (hidingOf(element) !== "hidden" || !/^(?:div|section|p|dd)$/.test(element.tag)) continue;
+    const title = titleBefore(element);
+    if (title === undefined || !isAnswer(element)) continue;
+    const key = `${title.tag}.${title.className}>${element.tag}.${element.className}`;
+    const list = alike.get(key);
+    if (list === undefined) alike.set(key, [element]);
+    else list.push(element);
+  }
+  return new Set([...alike.values()].filter((list) => list.length >= DISCLOSED_MIN).flat());
+}
+
+/** The short visible element directly before a part that is the last one of its parent. */
+function titleBefore(element: PageElement): PageElement | undefined {
+  const siblings = element.parentNode?.children ?? [];
+  const title = siblings[siblings.length - 2];
+  if (siblings[siblings.length - 1] !== element || title === undefined || hidingOf(title) !== undefined)
+    return undefined;
+  const text = title.textContent.trim();
+  return text.length > 0 && text.length <= DISCLOSED_TITLE_CHARS_MAX && !/^(?:a|img|input)$/.test(title.tag)
+    ? title
+    : undefined;
+}
+
+/** Whether a part has sentences, and neither links, as menus have, nor controls. */
+function isAnswer(element: PageElement): boolean {
+  const text = element.textContent.trim();
+  if (text.length < DISCLOSED_CHARS_MIN || !SENTENCE.test(text) || isInFrame({ element })) return false;
+  if (elementsOf(element).some(({ tag }) => /^(?:input|label|button|select|table)$/.test(tag))) return false;
+  const linked = element.getElementsByTagName("a").reduce((sum, link) => sum + link.textContent.trim().length, 0);
+  return linked < text.length * 0.5;
 }
 
 /** Whether an element is a formula. Formulas are hidden as MathML beside their image, and it is the MathML that is converted. */

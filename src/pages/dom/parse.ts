@@ -34,7 +34,7 @@ export interface PageDocument {
 }
 
 /** Elements at a greater depth become siblings at this depth. Real pages stay below 100. */
-const DEPTH_MAX = 200;
+export const TREE_DEPTH_MAX = 200;
 /** The maximum number of nodes. The largest real pages have about 100,000. */
 const NODES_MAX = 250_000;
 /** Up to this number of open elements, an end tag without a start tag is handled as in browsers. */
@@ -59,12 +59,22 @@ export function parsePage(html: string): PageDocument {
   const builder = new Builder();
   // In HTML, a CDATA mark begins a malformed comment that ends at the next ">". The parser would instead search for "]]>",
   // possibly to the end of the page.
-  const markup = html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html;
+  const markup = closeFrames(html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html);
   const parser = new PageParser(markup, builder);
   builder.full = () => parser.pause();
   parser.write(markup);
   if (!builder.isFull) parser.end();
   return builder.finish();
+}
+
+const UNCLOSED_FRAME = /(<iframe\b[^<>]*>)(?=\s*<\/noscript)/gi;
+
+/**
+ * Closes a frame at the end of its <noscript>. For a browser that runs scripts, the text of <noscript> ends there in any case; the
+ * parser would take the rest of the page for the text of the frame.
+ */
+function closeFrames(html: string): string {
+  return html.replace(UNCLOSED_FRAME, "$1</iframe>");
 }
 
 /** A parser that skips end tags without a start tag if many elements are open, as it would otherwise search all of them. */
@@ -203,7 +213,7 @@ class Builder {
 
   #add(name: string, attributes: Record<string, string>): void {
     if (!this.#count()) return;
-    const isTooDeep = this.#depth >= DEPTH_MAX;
+    const isTooDeep = this.#depth >= TREE_DEPTH_MAX;
     for (const key in attributes) if ((attributes[key]?.length ?? 0) > ATTRIBUTE_CHARS_MAX) attributes[key] = "";
     const element = new PageElement(name, attributes);
     this.#current.appendChild(element);
