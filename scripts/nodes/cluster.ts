@@ -62,7 +62,7 @@ const HOST = "127.0.0.1";
 /** The kernel counts processor time in these. */
 const TICK_MS = 10;
 const START_MS_MAX = 30_000;
-const ALARM = /unexpected error|unhandled rejection|uncaught exception/;
+const ALARM = /unexpected error|unhandled rejection|uncaught exception|could not be written before the end/;
 
 /** Starts the servers; the caller starts the nodes. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {

@@ -44,6 +44,8 @@ export type Foundation = Awaited<ReturnType<typeof addFoundation>>;
 const LONGER_BYTES = 1024 * 1024;
 /** A body takes four times its length while it is answered; a message that has not fully arrived takes its length alone. */
 const UNFINISHED_TIMES = 4;
+/** How long the last writes of usage are repeated: a silent connection is given up after 10 seconds, then another can write. */
+const LAST_WRITE_MS = 25_000;
 
 /** Adds the services on which all others depend. */
 export async function addFoundation({ lifecycle, live, log, clock: ownClock = systemClock }: FoundationDeps) {
@@ -149,7 +151,8 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   );
   add("usage", {
     async stop() {
-      if (!(await writer.close())) log.error("usage could not be written");
+      if (await writer.close(LAST_WRITE_MS)) return;
+      log.error("usage could not be written before the end and is lost", { requests: writer.state.queued });
     },
   });
   const upkeep = add(

@@ -8,8 +8,11 @@ import { keyStore } from "../../src/store/access/keys.ts";
 import { joinNodes, type NodePlace } from "../../src/store/engine/postgres/nodes.ts";
 import { openPostgres, type PostgresStore } from "../../src/store/engine/postgres/open.ts";
 import { StoreUnreachable } from "../../src/store/engine/store-error.ts";
+import { usageStore } from "../../src/store/usage/usage.ts";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
 import { HAS_POSTGRES, type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
+import { usageRecord } from "./records.ts";
 
 const WAIT_MS = 400;
 const CONNECTIONS = 3;
@@ -117,5 +120,22 @@ describe.skipIf(!HAS_POSTGRES)("a PostgreSQL that falls silent", () => {
     const again = store.changeCounter();
     await keyStore(direct).createKey({ accountId, name: "k" });
     while (store.changeCounter() === again) await Bun.sleep(5);
+  }, 60_000);
+
+  test("is left behind by the last write of usage", async () => {
+    const account = await accountStore(direct).createAccount({ email: "u@example.com", username: "u", tier: "free" });
+    if (!("id" in account)) throw new Error("refused");
+    const writer = new UsageWriter(usageStore(store), { flushMs: 1 });
+    const isWhole = () =>
+      everyConnection().then(
+        () => true,
+        () => false,
+      );
+    while (!(await isWhole()));
+    proxy.strand();
+    writer.record(usageRecord({ accountId: account.id }));
+    expect(await writer.close(600_000)).toBe(true);
+    expect(writer.state.failures).toBeGreaterThan(0);
+    expect((await usageStore(direct).listLog({ accountId: account.id })).rows).toHaveLength(1);
   }, 60_000);
 });

@@ -205,23 +205,6 @@ test("a record that cannot be stored does not keep other usage from being writte
   expect(writer.pendingCostMicros(ids[0]!)).toBe(0);
 });
 
-test("a flush ends though more is recorded while it writes, and a close writes all of it", async () => {
-  const written: number[] = [];
-  let more = 40;
-  const writer = new UsageWriter({
-    async writeUsage({ rows }) {
-      written.push(rows.length);
-      if (more-- > 0) writer.record(usageRecord({}));
-    },
-  });
-  for (let i = 0; i < 600; i++) writer.record(usageRecord({}));
-  expect(await writer.flush()).toBe(false);
-  expect(written.slice(0, 2)).toEqual([500, 101]);
-  expect(written.length).toBeLessThan(6);
-  expect(await writer.close()).toBe(true);
-  expect(written.reduce((sum, rows) => sum + rows, 0)).toBe(640);
-});
-
 test("what comes after close is written at once", async () => {
   const { store, ids, usage } = await withAccounts();
   const writer = new UsageWriter(usageStore(store));

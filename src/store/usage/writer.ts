@@ -141,12 +141,18 @@ export class UsageWriter {
     return !this.#waits;
   }
 
-  /** Stops the timer and writes everything; wait for it before closing the store. True if nothing is left. */
-  async close(): Promise<boolean> {
+  /**
+   * Stops the timer and writes everything; wait for it before closing the store. A write that fails is repeated until `waitMs` have
+   * passed, since nobody repeats it later. True if nothing is left.
+   */
+  async close(waitMs = 0): Promise<boolean> {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    return await this.flush();
+    for (const until = performance.now() + waitMs; !(await this.flush()); await Bun.sleep(this.#flushMs)) {
+      if (performance.now() >= until) return false;
+    }
+    return true;
   }
 
   async #tick(): Promise<void> {

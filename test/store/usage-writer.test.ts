@@ -1,0 +1,43 @@
+// When the writer of usage ends: a flush, and a close over a store that fails for a while.
+
+import { expect, test } from "bun:test";
+import { UsageWriter } from "../../src/store/usage/writer.ts";
+import { usageRecord } from "./records.ts";
+
+test("a flush ends though more is recorded while it writes, and a close writes all of it", async () => {
+  const written: number[] = [];
+  let more = 40;
+  const writer = new UsageWriter({
+    async writeUsage({ rows }) {
+      written.push(rows.length);
+      if (more-- > 0) writer.record(usageRecord({}));
+    },
+  });
+  for (let i = 0; i < 600; i++) writer.record(usageRecord({}));
+  expect(await writer.flush()).toBe(false);
+  expect(written.slice(0, 2)).toEqual([500, 101]);
+  expect(written.length).toBeLessThan(6);
+  expect(await writer.close()).toBe(true);
+  expect(written.reduce((sum, rows) => sum + rows, 0)).toBe(640);
+});
+
+test("a close repeats writes that fail until its time has passed", async () => {
+  let failures = 3;
+  let written = 0;
+  const store = {
+    async writeUsage({ rows }: { rows: readonly unknown[] }) {
+      if (failures-- > 0) throw new Error("the connection was given up");
+      written += rows.length;
+    },
+  };
+  const writer = new UsageWriter(store, { flushMs: 1 });
+  for (let i = 0; i < 331; i++) writer.record(usageRecord({}));
+  expect(await writer.close(600_000)).toBe(true);
+  expect([written, writer.state]).toEqual([331, { queued: 0, rowsWithout: 0, failures: 3 }]);
+
+  failures = Number.POSITIVE_INFINITY;
+  const other = new UsageWriter(store, { flushMs: 1 });
+  other.record(usageRecord({}));
+  expect(await other.close(5)).toBe(false);
+  expect([other.state.queued, other.state.failures > 1]).toEqual([1, true]);
+});
