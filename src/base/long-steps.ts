@@ -12,6 +12,22 @@ export function longStep(): Promise<void> {
   });
 }
 
+/**
+ * Shares `most` units of work in each turn of the event loop among all who ask. Returns a function to call before such work: it
+ * says what to wait for, if the turn has no share left.
+ */
+export function turnShare(most: number): (units: number) => Promise<void> | undefined {
+  let taken = 0;
+  const renew = () => {
+    taken = 0;
+  };
+  return (units) => {
+    if (taken === 0) setImmediate(renew);
+    taken += units;
+    return taken > most ? longStep() : undefined;
+  };
+}
+
 function wake(): void {
   if (isDue || waiting.length === 0) return;
   isDue = true;

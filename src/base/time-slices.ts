@@ -1,4 +1,7 @@
-// Splits long loops into steps so that streams and other requests continue meanwhile.
+// Splits long loops into steps so that streams and other requests continue meanwhile. Of all loops that run at once, one takes a step
+// in each turn of the event loop.
+
+import { longStep } from "./long-steps.ts";
 
 /** Longest step; a stream's chunk may wait this long. */
 const SLICE_MS = 5;
@@ -8,7 +11,7 @@ export function createPause(): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {
     if (performance.now() - sinceMs < SLICE_MS) return undefined;
-    return Bun.sleep(0).then(() => {
+    return longStep().then(() => {
       sinceMs = performance.now();
     });
   };

@@ -7,7 +7,7 @@ import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
 import { type BodyText, editedText, parseLongJson, stringOf } from "../base/long-json.ts";
-import { longStep } from "../base/long-steps.ts";
+import { longStep, turnShare } from "../base/long-steps.ts";
 import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
@@ -142,13 +142,13 @@ async function readLargerValue(request: Request, limits: BodyLimits): Promise<Js
     if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
     const utf8 = plainUtf8(bytes);
     await longStep();
-    const look = await lookOver(utf8, boundsOf(limits), turn);
+    const look = await lookOver(utf8, boundsOf(limits), longStep);
     refuse(look.excess, limits);
     await longStep();
     const exchange = maybeExchangeOf(request);
     // The copy of the messages needs the bytes for longer.
     if (exchange?.wire === undefined) exchange?.atEnd(() => giveBack(utf8));
-    const parsed = await parseLongJson(utf8, look, turn).catch(() => refuseJson(decoder.decode(utf8)));
+    const parsed = await parseLongJson(utf8, look, longStep).catch(() => refuseJson(decoder.decode(utf8)));
     await longStep();
     return parsed;
   });
@@ -224,8 +224,11 @@ function isJsonType(type: string): boolean {
 
 const decoder = new TextDecoder();
 
-/** How many bytes are copied in each turn of the event loop, as megabytes of an unread body may arrive at once. */
-const COPIED_BYTES = 2 * 1024 * 1024;
+/** How many bytes are copied at once, as megabytes of an unread body may arrive together. Fresh memory takes 2 ms for each. */
+const COPIED_BYTES = 1024 * 1024;
+
+/** Bodies that arrive together are copied in turns. */
+const copies = turnShare(COPIED_BYTES);
 
 /** Waits for one turn of the event loop, after which data in the socket has been received. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -304,18 +307,15 @@ function intoOne(declared: number): Gathered {
   // Until they are written, these bytes take no memory.
   const bytes = Buffer.allocUnsafeSlow(declared);
   let size = 0;
-  let sinceTurn = 0;
   return {
     async add(chunk) {
       for (let at = 0; at < chunk.byteLength; at += COPIED_BYTES) {
         const part = chunk.subarray(at, at + COPIED_BYTES);
+        const wait = copies(part.byteLength);
+        if (wait !== undefined) await wait;
         // The server ensures that a body is not longer than declared.
         bytes.set(part, size);
         size += part.byteLength;
-        sinceTurn += part.byteLength;
-        if (sinceTurn < COPIED_BYTES) continue;
-        sinceTurn = 0;
-        await turn();
       }
       giveBack(chunk);
     },

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { longStep } from "../../src/base/long-steps.ts";
+import { longStep, turnShare } from "../../src/base/long-steps.ts";
+import { createPause } from "../../src/base/time-slices.ts";
 
 test("at most one long step runs in a turn of the event loop, in the order of asking", async () => {
   let turn = 0;
@@ -22,4 +23,54 @@ test("at most one long step runs in a turn of the event loop, in the order of as
   running = false;
   expect(new Set(turns).size).toBe(9);
   expect(order.join("")).toBe("abcabcabc");
+});
+
+/** Counts the turns of the event loop until `work` ends. */
+async function withTurns(work: (turn: () => number) => Promise<void>): Promise<void> {
+  let turn = 0;
+  let running = true;
+  const count = () => {
+    turn++;
+    if (running) setImmediate(count);
+  };
+  setImmediate(count);
+  await work(() => turn).finally(() => {
+    running = false;
+  });
+}
+
+test("loops that run at once take one slice in each turn", async () => {
+  await withTurns(async (turn) => {
+    const turns: number[] = [];
+    const loop = async () => {
+      const pause = createPause();
+      for (let slices = 0; slices < 3; ) {
+        const wait = pause();
+        if (wait === undefined) continue;
+        await wait;
+        turns.push(turn());
+        slices++;
+      }
+    };
+    await Promise.all([loop(), loop(), loop()]);
+    expect(new Set(turns).size).toBe(9);
+  });
+});
+
+test("the share of a turn is for all who ask, and the others wait for turns of their own", async () => {
+  await withTurns(async (turn) => {
+    const share = turnShare(10);
+    const done = new Map<number, number>();
+    const work = async (units: number) => {
+      for (let n = 0; n < 3; n++) {
+        const wait = share(units);
+        if (wait !== undefined) await wait;
+        done.set(turn(), (done.get(turn()) ?? 0) + units);
+      }
+    };
+    await Promise.all([work(6), work(6), work(6), work(6)]);
+    // What waited and what is still within the share.
+    expect(Math.max(...done.values())).toBeLessThanOrEqual(6 + 10);
+    expect([...done.values()].reduce((sum, units) => sum + units, 0)).toBe(72);
+  });
 });

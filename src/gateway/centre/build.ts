@@ -3,6 +3,7 @@
 import type { AtOnce } from "../../base/at-once.ts";
 import { jsonBytesInTurns } from "../../base/json-in-slices.ts";
 import { type BodyText, LongJson } from "../../base/long-json.ts";
+import { longStep } from "../../base/long-steps.ts";
 import type { OpaqueEvent } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import { type RelayIdentity, type RequestContext, requestOf, type UpstreamRequest } from "../../upstream/dialect.ts";
@@ -53,11 +54,14 @@ async function builtInSteps(
   target: Target,
 ): Promise<UpstreamRequest<BodyText>> {
   let body: object | undefined;
+  await longStep();
   const request = builtAtOnce(deps, turn, target, (given) => {
     body = given;
     return "";
   });
-  return body === undefined ? request : { ...request, body: LongJson.ofParts(await jsonBytesInTurns(body)) };
+  if (body === undefined) return request;
+  await longStep();
+  return { ...request, body: LongJson.ofParts(await jsonBytesInTurns(body)) };
 }
 
 function builtAtOnce(

@@ -38,14 +38,18 @@ const STEP_CHARS_MIN = 512 * 1024;
 
 /** Opens the stages in the order of their list, each with the turn as those before left it, and lets them prepare. */
 export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
-  return walk(stages, 0, { turn, runs: NO_RUNS, made: undefined });
+  const state = { turn, runs: NO_RUNS, made: undefined };
+  // Such a request was decoded just now.
+  return isLong(turn) ? longStep().then(() => walk(stages, 0, state)) : walk(stages, 0, state);
 }
+
+const isLong = ({ text }: ChatTurn) => text.length >= STEP_CHARS_MIN;
 
 function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<Prepared> {
   let now = state;
-  const isLong = state.turn.text.length >= STEP_CHARS_MIN;
+  const inSteps = isLong(state.turn);
   for (let at = from; at < stages.length; at++) {
-    if (isLong && at > from) {
+    if (inSteps && at > from) {
       const reached = now;
       return longStep().then(() => walk(stages, at, reached));
     }
@@ -173,6 +177,7 @@ async function adapt(
 ): Promise<void> {
   for (let at = from; at < runs.length; at++) {
     const turn = steps[at]!;
+    if (isLong(turn) && runs[at]!.adapt !== undefined) await longStep();
     const change = await runs[at]!.adapt?.(turn, target, platformSignal(signal));
     steps[at + 1] = change === undefined ? turn : changed(turn, change);
   }
