@@ -1,12 +1,15 @@
 // Sends a stream of server-sent events. Text is read from the source only as fast as the client reads, keepalives are sent during
 // silence, and the source is ended when the client leaves.
 
+import { LATER, type Poll, type Polled, PolledPromises } from "../base/later.ts";
 import { type Limit, limit, lone } from "../base/limit.ts";
 
 /** The source of a stream's text. */
 export interface SseSource {
   /** The next text; "" if there is none yet, undefined at the end. Must not throw: a failure is sent as text. */
   next(): Promise<string | undefined>;
+  /** The same without a promise for each text; if present, it is used instead. Must not throw. */
+  poll?(wake: () => void): Polled<string | undefined>;
   /** Called when the client has left, or the server is forced to stop; at most once, and never after the end. */
   cancel(): void;
 }
@@ -36,72 +39,112 @@ export const SSE_HEADERS = {
 
 /** The streaming response, whose chunks are text. */
 export function sseResponse(source: SseSource, options: SseOptions): Response {
-  const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = options;
-  let over = false;
-  let lastSentMs = performance.now();
-  let silence: Limit | undefined;
-
-  const stop = (gone: boolean) => {
-    if (over) return;
-    over = true;
-    silence?.cancel();
-    options.signal.removeEventListener("abort", onAbort);
-    if (gone) source.cancel();
-  };
-  const onAbort = () => stop(true);
-
-  // Text is passed on as text. The runtime encodes it when it is sent, which saves a copy of each block.
-  const stream = new ReadableStream<string>(
-    {
-      start(controller) {
-        if (options.signal.aborted) {
-          stop(true);
-          return;
-        }
-        options.signal.addEventListener("abort", onAbort, { once: true });
-        // There is one timer for each stream. It restarts if something was sent meanwhile.
-        const watch = () => {
-          const silentMs = performance.now() - lastSentMs;
-          // The client has not read what was queued last, so nothing more is queued.
-          const unread = (controller.desiredSize ?? 0) < 0;
-          if (unread && silentMs >= unreadMs) {
-            stop(true);
-            controller.close();
-            return;
-          }
-          let waitMs = unread ? keepaliveMs : keepaliveMs - silentMs;
-          if (waitMs <= 0) {
-            lastSentMs = performance.now();
-            controller.enqueue(keepalive);
-            waitMs = keepaliveMs;
-          }
-          silence = lone(waitMs, watch);
-        };
-        silence = limit(keepaliveMs, watch);
-      },
-      async pull(controller) {
-        for (;;) {
-          const text = await source.next();
-          if (over) {
-            // The client has left meanwhile, and closing a cancelled stream would throw.
-            return;
-          }
-          if (text === undefined) {
-            stop(false);
-            controller.close();
-            return;
-          }
-          if (text === "") continue;
-          lastSentMs = performance.now();
-          controller.enqueue(text);
-          return;
-        }
-      },
-      cancel() {
-        stop(true);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const sending = new Sending(source, options);
+  // The runtime's own kind of stream: what is written is sent at once, and no promise or queue stands between.
+  const stream = new ReadableStream({
+    type: "direct",
+    pull: (sink: Sink) => sending.start(sink),
+    cancel: () => sending.stop(true),
+  } as unknown as UnderlyingDefaultSource);
   return new Response(stream, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/** Where a stream is written. */
+interface Sink {
+  /** A promise if the client has to read before more may be written; the text is taken in any case. */
+  write(text: string): number | Promise<number>;
+  flush(): unknown;
+  end(): unknown;
+}
+
+/** One stream that is being sent. */
+class Sending {
+  readonly #source: SseSource;
+  readonly #options: SseOptions;
+  readonly #poll: Poll<string | undefined>;
+  readonly #wake = () => this.#run();
+  readonly #onAbort = () => this.stop(true);
+  readonly #over = Promise.withResolvers<void>();
+  #sink: Sink | undefined;
+  #isOver = false;
+  /** The client has not read what was written last, so nothing more is written. */
+  #isUnread = false;
+  #lastSentMs = performance.now();
+  #silence: Limit | undefined;
+
+  constructor(source: SseSource, options: SseOptions) {
+    this.#source = source;
+    this.#options = options;
+    if (source.poll === undefined) {
+      const texts = new PolledPromises(() => source.next());
+      this.#poll = (wake) => texts.poll(wake);
+    } else this.#poll = source.poll.bind(source);
+    const { signal, keepaliveMs = KEEPALIVE_MS } = options;
+    if (signal.aborted) {
+      this.stop(true);
+      return;
+    }
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    this.#silence = limit(keepaliveMs, () => this.#watch());
+  }
+
+  /** The response is being sent. Resolves when it is complete. */
+  start(sink: Sink): Promise<void> {
+    this.#sink = sink;
+    this.#run();
+    return this.#over.promise;
+  }
+
+  /** `gone`: the client does not want the rest. */
+  stop(gone: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#silence?.cancel();
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
+    if (gone) this.#source.cancel();
+    this.#sink?.end();
+    this.#over.resolve();
+  }
+
+  #run(): void {
+    while (!this.#isOver && !this.#isUnread) {
+      const text = this.#poll(this.#wake);
+      // The client may have left meanwhile.
+      if (text === LATER || this.#isOver) return;
+      if (text === undefined) this.stop(false);
+      else if (text !== "") this.#send(text);
+    }
+  }
+
+  #send(text: string): void {
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    this.#lastSentMs = performance.now();
+    const taken = sink.write(text);
+    sink.flush();
+    if (typeof taken === "number") return;
+    this.#isUnread = true;
+    const isRead = () => {
+      this.#isUnread = false;
+      this.#run();
+    };
+    // It fails if the connection does, of which the signal tells.
+    taken.then(isRead, () => this.stop(true));
+  }
+
+  /** There is one timer for each stream. It restarts if something was sent meanwhile. */
+  #watch(): void {
+    const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = this.#options;
+    const silentMs = performance.now() - this.#lastSentMs;
+    if (this.#isUnread && silentMs >= unreadMs) {
+      this.stop(true);
+      return;
+    }
+    let waitMs = this.#isUnread ? keepaliveMs : keepaliveMs - silentMs;
+    if (waitMs <= 0) {
+      this.#send(keepalive);
+      waitMs = keepaliveMs;
+    }
+    this.#silence = lone(waitMs, () => this.#watch());
+  }
 }

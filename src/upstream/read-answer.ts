@@ -1,5 +1,6 @@
 // Reads the bodies of answers, with limits of size and of the time without data.
 
+import { LATER, type Poll, type Polled, PolledPromises } from "../base/later.ts";
 import { type Limit, limit, lone } from "../base/limit.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
@@ -155,18 +156,22 @@ const stalled = () => new UpstreamFault("timeout", "The provider stopped answeri
 /** The next bytes of an answer, and a way to end it early. */
 interface Source {
   read(): Promise<Uint8Array | undefined> | Uint8Array | undefined;
+  poll: Poll<Uint8Array | undefined>;
   cancel(): void;
 }
 
 function sourceOf(answer: UpstreamAnswer): Source {
   if (answer instanceof OwnAnswer && answer.compression === undefined) {
     const { wire } = answer;
-    return { read: () => wire.read(), cancel: () => wire.stop(undefined) };
+    return { read: () => wire.read(), poll: (wake) => wire.poll(wake), cancel: () => wire.stop(undefined) };
   }
   const response = answer instanceof OwnAnswer ? answer.asResponse() : answer;
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const read = async () => (await reader?.read())?.value;
+  const polled = new PolledPromises(read);
   return {
-    read: async () => (await reader?.read())?.value,
+    read,
+    poll: (wake) => polled.poll(wake),
     // The stream may have failed already, and nobody needs the error.
     cancel: () => void reader?.cancel().catch(() => undefined),
   };
@@ -188,22 +193,39 @@ export class BodyReader {
 
   /** The next bytes; undefined at the end. Throws `UpstreamFault` `timeout` after a long pause, and network errors. */
   async read(): Promise<Uint8Array | undefined> {
-    this.#waitingSinceMs = performance.now();
-    // There is one timer for each body. It restarts if data has arrived meanwhile.
-    if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
+    this.#wait();
     try {
-      const value = await this.#source.read();
-      if (this.#idled) throw stalled();
-      if (value !== undefined) {
-        this.#waitingSinceMs = 0;
-        return value;
-      }
-      this.#stop();
-      return undefined;
+      return this.#received(await this.#source.read());
     } catch (error) {
       this.#stop();
       throw this.#idled ? stalled() : error;
     }
+  }
+
+  /** The same for those who do not want a promise for each part. Not to be mixed with `read` while it waits. */
+  poll(wake: () => void): Polled<Uint8Array | undefined> {
+    try {
+      const value = this.#source.poll(wake);
+      if (value !== LATER) return this.#received(value);
+      this.#wait();
+      return LATER;
+    } catch (error) {
+      this.#stop();
+      throw this.#idled ? stalled() : error;
+    }
+  }
+
+  #wait(): void {
+    this.#waitingSinceMs = performance.now();
+    // There is one timer for each body. It restarts if data has arrived meanwhile.
+    if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
+  }
+
+  #received(value: Uint8Array | undefined): Uint8Array | undefined {
+    if (this.#idled) throw stalled();
+    if (value === undefined) this.#stop();
+    else this.#waitingSinceMs = 0;
+    return value;
   }
 
   /** Waits a short time for the end of the body after the answer is complete, so that the connection can be reused. */

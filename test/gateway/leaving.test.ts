@@ -1,7 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { countTokens } from "../../src/tokens/count.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { chatChunk, type FakeUpstream, HANG, type Script, sse, startUpstream } from "../support/upstream.ts";
+import {
+  chatAnswer,
+  chatChunk,
+  type FakeUpstream,
+  HANG,
+  type Script,
+  sse,
+  startUpstream,
+} from "../support/upstream.ts";
 
 let up: FakeUpstream;
 const apps: TestApp[] = [];
@@ -38,6 +46,25 @@ const request = (stream: boolean) => ({
 describe("clients that disconnect", () => {
   const totals = async (app: TestApp) =>
     (await (await fetch(`${app.url}/v1/stats/tokens`)).json()) as Record<string, number>;
+
+  test("during streams: their leaving is no failure of the provider", async () => {
+    let isStreamed = true;
+    const app = await start(() =>
+      isStreamed
+        ? sse([chatChunk({ role: "assistant" }), chatChunk({ content: "one" }), HANG])
+        : chatAnswer({ role: "assistant", content: "ok" }),
+    );
+    for (let left = 30; left > 0; left--) {
+      const leaving = new AbortController();
+      const next = up.next();
+      const response = await app.call("/v1/chat/completions", { ...request(true), signal: leaving.signal });
+      await response.body!.getReader().read();
+      leaving.abort();
+      await (await next).aborted;
+    }
+    isStreamed = false;
+    expect((await app.call("/v1/chat/completions", request(false))).status).toBe(200);
+  });
 
   test("during a stream: the call is aborted, and the tokens that were sent are counted once", async () => {
     const app = await start(() =>

@@ -117,7 +117,7 @@ describe("streams and sockets", () => {
       const signal = new AbortController().signal;
       const reader = sseResponse(source, { keepalive: of.keepalive, keepaliveMs: 10, signal }).body?.getReader();
       const { value } = (await reader?.read()) ?? {};
-      expect(String(value)).toMatch(KEEPALIVES[name] ?? /^:/);
+      expect(new TextDecoder().decode(value as unknown as Uint8Array)).toMatch(KEEPALIVES[name] ?? /^:/);
       await reader?.cancel();
     },
   );

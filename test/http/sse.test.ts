@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { LATER, type Polled } from "../../src/base/later.ts";
 import { type SseOptions, type SseSource, sseResponse } from "../../src/http/sse-response.ts";
 import { whileSteady } from "../support/real-time.ts";
 
@@ -62,6 +63,26 @@ test("empty texts are not sent, and the end closes the stream without a cancel",
   const { url, cancels } = serve(async () => texts.shift());
   expect(await (await fetch(url)).text()).toBe("ab");
   expect(cancels()).toBe(0);
+});
+
+test("a source that can be polled is polled, and woken when there is more", async () => {
+  const texts: Polled<string | undefined>[] = ["a", LATER, "b", "c", LATER, LATER, undefined];
+  const source: SseSource = {
+    next: never,
+    poll(wake) {
+      const text = texts.shift();
+      if (text === LATER) setTimeout(wake);
+      return text;
+    },
+    cancel() {},
+  };
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => sseResponse(source, { keepalive: "", signal: request.signal }),
+  });
+  expect(await (await fetch(server.url)).text()).toBe("abc");
+  expect(texts).toEqual([]);
 });
 
 test("the source is cancelled once if the client disconnects", async () => {

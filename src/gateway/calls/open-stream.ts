@@ -1,6 +1,7 @@
 // Opens a streamed answer. The first frames are buffered until there is content, so that an early failure still leads to an HTTP
 // status or another route; then frames are relayed. The upstream call is aborted as soon as the client leaves.
 
+import { LATER, type Polled, whenPolled } from "../../base/later.ts";
 import type { BodyText } from "../../base/long-json.ts";
 import { FrameCutter } from "../../base/sse.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
@@ -27,6 +28,8 @@ export interface LiveAnswer {
    * client's protocol.
    */
   next(): Promise<string | undefined>;
+  /** The same for those who do not want a promise for each text. */
+  poll(wake: () => void): Polled<string | undefined>;
   cancel(): void;
 }
 
@@ -66,24 +69,28 @@ export async function openLive(
   }
   if (intake.ended) letGo(relay, body);
 
+  const poll = (wake: () => void): Polled<string | undefined> => {
+    if (intake.pending !== "") return intake.handOver();
+    if (intake.ended) return undefined;
+    try {
+      const chunk = body.poll(wake);
+      if (chunk === LATER) return LATER;
+      intake.take(chunk);
+    } catch {
+      // Whatever broke the connection, the client gets an error event of its protocol.
+      intake.ended = true;
+      intake.pending += relay.end();
+    }
+    if (intake.ended) letGo(relay, body);
+    return intake.handOver();
+  };
   return {
     attempt,
     relay,
     request,
     answer: response,
-    async next() {
-      if (intake.pending !== "") return intake.handOver();
-      if (intake.ended) return undefined;
-      try {
-        intake.take(await body.read());
-      } catch {
-        // Whatever broke the connection, the client gets an error event of its protocol.
-        intake.ended = true;
-        intake.pending += relay.end();
-      }
-      if (intake.ended) letGo(relay, body);
-      return intake.handOver();
-    },
+    next: () => whenPolled(poll),
+    poll,
     cancel() {
       intake.ended = true;
       body.cancel();

@@ -1,5 +1,6 @@
 // Answers a request that wants a stream.
 
+import { LATER, type Polled, PolledPromises } from "../../base/later.ts";
 import { type Limit, limit } from "../../base/limit.ts";
 import { Stop, type StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
@@ -141,6 +142,7 @@ class AnswerPump implements SseSource {
   #heard: string[] | undefined;
   #started = false;
   readonly #sentHeaders: ReadonlySet<string>;
+  readonly #texts = new PolledPromises(() => this.next());
 
   constructor(deps: GatewayDeps, flow: Flow) {
     const { ready, live } = flow;
@@ -195,6 +197,18 @@ class AnswerPump implements SseSource {
     const headers = this.#trailingHeaders;
     this.#trailingHeaders = "";
     return headers + text;
+  }
+
+  poll(wake: () => void): Polled<string | undefined> {
+    const live = this.#live;
+    const isPlain = live !== undefined && live.isHeard !== true && this.#runs.length === 0;
+    // Most answers pass as they come. For others, several things may be awaited.
+    if (!isPlain || this.#trailingHeaders !== "" || this.#texts.isBusy) return this.#texts.poll(wake);
+    const text = live.poll(wake);
+    if (text === LATER) return LATER;
+    if (text === undefined) this.#settle(false);
+    else this.#ttfbMs ??= performance.now() - this.#flow.ready.turn.exchange.startedMs;
+    return text;
   }
 
   #complete(live: StreamedAnswer) {

@@ -1,6 +1,7 @@
 // One request and its answer on a connection. The answer is handed over when its head has arrived, and its body as it arrives: if
 // nobody takes the bytes, the connection is paused.
 
+import { LATER, type Polled } from "../../base/later.ts";
 import { type Limit, limit } from "../../base/limit.ts";
 import { type AnswerHead, headEndOf, parseAnswerHead } from "./answer-head.ts";
 import { BodyCutter } from "./body-cutter.ts";
@@ -67,6 +68,8 @@ export interface WireAnswer {
    * has answered. Throws `BrokenAnswer` if the answer is cut off, or the reason with which it was stopped.
    */
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
+  /** The same for those who do not want a promise for each part. `wake` is called as the bytes arrive, and must not throw. */
+  poll(wake: () => void): Polled<Uint8Array | undefined>;
   /** The same as one text in UTF-8, of an answer that is complete and was not read. */
   text(): string;
   /** Whether all bytes have arrived. */
@@ -98,6 +101,7 @@ export class CallExchange implements WireAnswer {
   #others: Uint8Array[] | undefined;
   #waiting = 0;
   #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
+  #wake: (() => void) | undefined;
   #error: unknown;
   #isOver = false;
   #isSent = false;
@@ -219,7 +223,8 @@ export class CallExchange implements WireAnswer {
       else cutter.push(bytes, at, this.#pass);
     }
     if (cutter.isOver) this.#complete(cutter.surplus === 0);
-    else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined) this.#connection?.pause();
+    else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined && this.#wake === undefined)
+      this.#connection?.pause();
     this.#deliver();
   }
 
@@ -250,8 +255,15 @@ export class CallExchange implements WireAnswer {
   }
 
   #deliver(): void {
+    if (this.#first === undefined && !this.#isOver) return;
+    const wake = this.#wake;
+    if (wake !== undefined) {
+      this.#wake = undefined;
+      wake();
+      return;
+    }
     const reading = this.#reading;
-    if (reading === undefined || (this.#first === undefined && !this.#isOver)) return;
+    if (reading === undefined) return;
     this.#reading = undefined;
     if (this.#first === undefined && this.#error !== undefined) reading.reject(this.#error);
     else reading.resolve(this.#take());
@@ -269,16 +281,25 @@ export class CallExchange implements WireAnswer {
   }
 
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    if (this.#first !== undefined) {
-      const bytes = this.#take();
-      this.#connection?.resume();
-      return bytes;
-    }
-    if (this.#error !== undefined) throw this.#error;
-    if (this.#isOver) return undefined;
-    this.#connection?.resume();
+    const bytes = this.#next();
+    if (bytes !== LATER) return bytes;
     this.#reading = Promise.withResolvers();
     return this.#reading.promise;
+  }
+
+  poll(wake: () => void): Polled<Uint8Array | undefined> {
+    const bytes = this.#next();
+    if (bytes === LATER) this.#wake = wake;
+    return bytes;
+  }
+
+  #next(): Polled<Uint8Array | undefined> {
+    if (this.#first === undefined) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#isOver) return undefined;
+    }
+    this.#connection?.resume();
+    return this.#first === undefined ? LATER : this.#take();
   }
 
   text(): string {
@@ -324,6 +345,8 @@ export class CallExchange implements WireAnswer {
     this.#connection = undefined;
     connection?.close();
     if (this.#head === undefined) this.#told.refused(this.#error);
+    // Those who hear of the same reason, such as that the client has left, do so before the reader does.
+    else if (this.#wake !== undefined) queueMicrotask(() => this.#deliver());
     else this.#deliver();
   }
 }
