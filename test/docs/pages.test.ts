@@ -101,22 +101,30 @@ const LOOKED_AT = [
   "/docs/api/files",
 ];
 
+/** A desktop, and a phone at night. */
+const LOOKS = [
+  { width: 1440, height: 844, colorScheme: "light" },
+  { width: 390, height: 844, colorScheme: "dark" },
+] as const;
+
 describe.skipIf(isMissing)("in a browser", () => {
-  test.each([
-    [1440, false],
-    [390, true],
-  ])(
-    "at %i px no page has a fault, is wider than the window, or is refused something by its own policy",
-    async (width, dark) => {
-      const { page, complaints, context } = await browser.visitor({ width, dark });
+  test(
+    "neither wide and light nor narrow and dark a page has a fault, is too wide, or is refused something by its own policy",
+    async () => {
+      const { page, complaints, context } = await browser.visitor();
       const found: string[] = [];
+      // Loading a page takes longer than looking at it, so it is looked at both ways.
       for (const address of addresses) {
         await page.goto(app.url + address);
-        // Pages of one kind have the same structure.
-        if (LOOKED_AT.includes(address))
-          found.push(...(await faults(page)).map((fault) => `${address}: ${fault.slice(0, 300)}`));
-        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        if (over > 0) found.push(`${address}: ${over} px too wide`);
+        for (const { width, height, colorScheme } of LOOKS) {
+          await page.setViewportSize({ width, height });
+          await page.emulateMedia({ colorScheme });
+          // Pages of one kind have the same structure.
+          if (LOOKED_AT.includes(address))
+            found.push(...(await faults(page)).map((fault) => `${address} at ${width} px: ${fault.slice(0, 300)}`));
+          const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+          if (over > 0) found.push(`${address}: ${over} px too wide for ${width}`);
+        }
       }
       expect(found).toEqual([]);
       expect(complaints).toEqual([]);
