@@ -103,12 +103,13 @@ async function start(): Promise<TestServer> {
     const name = `test_${++count}`;
     await admin.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
     const url = urlOf(name);
+    const clearing = clearer(url);
     return {
       url,
       name,
       setClock: (aheadMs) => setClock(url, name, aheadMs),
-      clear: () => clear(url),
-      drop: drop(name),
+      clear: clearing.clear,
+      drop: () => clearing.end().then(drop(name)),
     };
   };
   return {
@@ -158,17 +159,24 @@ async function setClock(url: string, name: string, aheadMs: number): Promise<voi
   }
 }
 
-/** Rows are deleted, since truncating would create every file again. */
-async function clear(url: string): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => undefined });
-  try {
-    const tables = await sql`SELECT relname FROM pg_class
-      WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> '_migrations'`;
-    // Rows that refer to others are deleted with them, or were deleted before.
-    await sql.unsafe(tables.map(({ relname }) => `DELETE FROM ${relname};`).join(""));
-  } finally {
-    await sql.end();
-  }
+/** Rows are deleted, since truncating would create every file again. The connection is kept, as it is used after each test. */
+function clearer(url: string): { clear(): Promise<void>; end(): Promise<void> } {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined, idle_timeout: 1 });
+  let deletions: string | undefined;
+  return {
+    async clear() {
+      // Rows that refer to others are deleted with them, or were deleted before.
+      deletions ??= (await tablesOf(sql)).map((name) => `DELETE FROM ${name};`).join("");
+      await sql.unsafe(deletions);
+    },
+    end: () => sql.end(),
+  };
+}
+
+async function tablesOf(sql: postgres.Sql): Promise<string[]> {
+  const tables = await sql`SELECT relname FROM pg_class
+    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> '_migrations'`;
+  return tables.map(({ relname }) => String(relname));
 }
 
 /** Waits until a server answers at the address. */

@@ -1,7 +1,7 @@
 // The contract of the store, which every engine must pass. A verb without a case fails, and so does a case that does
 // not call its verb.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { accountsContract } from "./accounts.ts";
 import { alertsContract } from "./alerts.ts";
@@ -50,6 +50,8 @@ for (const engine of ENGINES) {
   const available = await engine.available();
 
   describe.skipIf(!available)(engine.name, () => {
+    afterAll(() => engine.end());
+
     test("every verb has cases, of the kinds that its name asks for", async () => {
       const opened = await engine.open();
       try {

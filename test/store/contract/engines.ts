@@ -26,6 +26,8 @@ export interface Engine {
   /** Whether it is available here. */
   available(): Promise<boolean>;
   open(): Promise<Opened>;
+  /** Ends the connections that it keeps for the next test. */
+  end(): Promise<void>;
 }
 
 /** How much an account may store in every test of the contract. */
@@ -55,49 +57,65 @@ const sqlite: Engine = {
       },
     };
   },
+  end: async () => undefined,
 };
 
 /** Cases of concurrency need two connections, and a test opens several stores. */
 const CONNECTIONS = 3;
 
+/** A database with the stores that were opened on it. Opening one makes three connections, which costs more than most tests. */
+interface Kept {
+  readonly database: TestDatabase;
+  readonly stores: PostgresStore[];
+  /** The clock of the test that uses it. */
+  clock: FakeClock;
+}
+
 /** Databases that were emptied and can be used again. */
-const spare: TestDatabase[] = [];
+const spare: Kept[] = [];
 
 const postgres: Engine = {
   name: "PostgreSQL",
   async available() {
     if (!HAS_POSTGRES) return false;
     // Created here and not within a test, which has less time.
-    spare.push(await database());
+    spare.push(await emptyDatabase());
     return true;
   },
   async open() {
-    const dir = mkdtempSync(join(tmpdir(), "sallyport-contract-"));
-    const own = spare.pop() ?? (await database());
-    const clock = new FakeClock();
-    const stores: PostgresStore[] = [];
+    const kept = spare.pop() ?? (await emptyDatabase());
+    kept.clock = new FakeClock();
+    let taken = 0;
     const connect = async () => {
-      const store = await openPostgres({ url: own.url, dataDir: dir, clock, connections: CONNECTIONS });
-      stores.push(store);
-      return verbsOf(store, () => STORAGE_BYTES);
+      const at = taken++;
+      kept.stores[at] ??= await connected(kept);
+      return verbsOf(kept.stores[at], () => STORAGE_BYTES);
     };
     return {
       verbs: await connect(),
-      clock,
+      clock: kept.clock,
       again: connect,
       async close() {
-        await Promise.all(stores.map((store) => store.close()));
-        await own.clear();
-        spare.push(own);
-        rmSync(dir, { recursive: true, force: true });
+        await kept.database.clear();
+        spare.push(kept);
       },
     };
   },
+  async end() {
+    await Promise.all(spare.splice(0).flatMap(({ stores }) => stores.map((store) => store.close())));
+  },
 };
 
-async function database(): Promise<TestDatabase> {
+/** Opens one more store on the database, whose clock is that of the test that uses it. */
+function connected(kept: Kept): Promise<PostgresStore> {
+  const clock = { now: () => kept.clock.now() };
+  return openPostgres({ url: kept.database.url, dataDir: tmpdir(), clock, connections: CONNECTIONS });
+}
+
+async function emptyDatabase(): Promise<Kept> {
   const server = await testPostgres();
-  return server.copyOf("contract", async (url) => (await openPostgres({ url, dataDir: tmpdir() })).close());
+  const prepare = async (url: string) => (await openPostgres({ url, dataDir: tmpdir() })).close();
+  return { database: await server.copyOf("contract", prepare), stores: [], clock: new FakeClock() };
 }
 
 /** All engines. */

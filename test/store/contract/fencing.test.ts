@@ -1,7 +1,7 @@
 // What a worker writes for a job that it lost changes nothing, in whatever way it lost it: every verb that writes for a worker,
 // on every engine.
 
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import type { Verbs } from "../../../src/store/verbs.ts";
 import { type JobLease, JobLost } from "../../../src/store/work/job-hold.ts";
 import { ENGINES } from "./engines.ts";
@@ -82,6 +82,7 @@ async function underWay(world: World): Promise<{ job: JobLease; accountId: strin
 for (const engine of ENGINES) {
   const available = await engine.available();
   describe.skipIf(!available)(engine.name, () => {
+    afterAll(() => engine.end());
     const inWorld = async (run: (world: World) => Promise<void>) => {
       const opened = await engine.open();
       try {
