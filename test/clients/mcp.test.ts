@@ -88,10 +88,16 @@ const CLIENTS: Readonly<Record<string, () => Promise<AnyClient>>> = {
 };
 
 describe.each(Object.entries(CLIENTS))("%s", (_name, connect) => {
+  // On stdio a connection is a program of its own.
+  let client: AnyClient;
+  beforeAll(async () => {
+    client = await connect();
+  }, SLOW_MS);
+  afterAll(() => client?.close());
+
   test(
     "lists every tool and calls them",
     async () => {
-      const client = await connect();
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual(
         "search scrape map crawl crawl_status extract llmstxt decide".split(" "),
@@ -111,7 +117,6 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, connect) => {
       expect(errorIn(await client.call("scrape", { url: "http://10.0.0.1/" }))).toMatchObject({
         code: "url_not_allowed",
       });
-      await client.close();
     },
     SLOW_MS,
   );
@@ -119,20 +124,15 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, connect) => {
   test(
     "a call that is cancelled ends the request for the page",
     async () => {
-      const client = await connect();
-      try {
-        const asked = slow.visited();
-        const stop = new AbortController();
-        const call = client.call("scrape", { url: `${site.url}/slow` }, { signal: stop.signal });
-        const request = await asked;
-        stop.abort(new Error("enough"));
-        expect(await call.catch((error: unknown) => String(error))).toContain("enough");
-        await request.gone;
-        // The program continues to serve.
-        expect((await client.call("scrape", { url: `${site.url}/` })).isError).toBeUndefined();
-      } finally {
-        await client.close();
-      }
+      const asked = slow.visited();
+      const stop = new AbortController();
+      const call = client.call("scrape", { url: `${site.url}/slow` }, { signal: stop.signal });
+      const request = await asked;
+      stop.abort(new Error("enough"));
+      expect(await call.catch((error: unknown) => String(error))).toContain("enough");
+      await request.gone;
+      // The program continues to serve.
+      expect((await client.call("scrape", { url: `${site.url}/` })).isError).toBeUndefined();
     },
     SLOW_MS,
   );
