@@ -30,6 +30,11 @@ const HEADINGS: Readonly<Record<string, string>> = {
 };
 
 const HEIGHT = 844;
+/** How axe sees every page: as on a desktop, and as on a phone at night. */
+const LOOKS = [
+  { width: 1440, media: { colorScheme: "light", reducedMotion: "no-preference" } },
+  { width: 390, media: { colorScheme: "dark", reducedMotion: "reduce" } },
+] as const;
 /** The limit of layout shift that counts as good: https://web.dev/articles/cls */
 const SHIFT_MAX = 0.1;
 
@@ -110,12 +115,12 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
 
   // Loading a page takes longer than looking at it, so each walk looks at everything that it can.
   test.each([
-    { width: 1440, dark: false, others: [1100, 768], further: [unreachedBy, unmarkedIn] },
+    { width: 1440, dark: false, others: [1100, 768], further: [unreachedBy, unmarkedIn], judged: LOOKS },
     // Movement is watched from the start of a page on.
-    { width: 390, dark: true, others: [360, 320], reducedMotion: "reduce", further: [movingIn] },
+    { width: 390, dark: true, others: [360, 320], reducedMotion: "reduce", further: [movingIn], judged: [] },
   ] as const)(
-    "at $width px, dark: $dark: every page fits, has its heading, does not jump, and axe knows no fault",
-    async ({ width, dark, others, further, ...motion }) => {
+    "at $width px, dark: $dark: every page fits, has its heading, does not jump, and axe knows no fault with $judged.length looks",
+    async ({ width, dark, others, further, judged, ...motion }) => {
       const { page, complaints, context, go, turnTo, signIn } = await open({ width, dark });
       await page.emulateMedia(motion);
       const all = [...addresses(), ...MORE];
@@ -139,12 +144,16 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       };
       // The rules of axe are compiled anew for each document, so the pages are opened once more in a single one.
       const judge = async (paths: readonly string[]) => {
-        await page.setViewportSize({ width, height: HEIGHT });
-        await go(paths[0] ?? "/");
-        for (const path of paths) {
+        if (judged.length > 0) await go(paths[0] ?? "/");
+        for (const path of judged.length > 0 ? paths : []) {
           await turnTo(path, titles.get(path) ?? "");
-          found[path]?.push(...(await faults(page)));
+          for (const look of judged) {
+            await page.setViewportSize({ width: look.width, height: HEIGHT });
+            await page.emulateMedia(look.media);
+            found[path]?.push(...(await faults(page)).map((fault) => `${fault} at ${look.width} px`));
+          }
         }
+        await page.emulateMedia({ colorScheme: dark ? "dark" : "light", ...motion });
       };
       const [guests, members] = [true, false].map((isGuest) => all.filter((one) => GUEST.includes(one) === isGuest));
       for (const path of guests ?? []) await look(path);

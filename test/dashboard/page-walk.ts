@@ -39,13 +39,31 @@ const PAGES_BY_PATH = new Map<string | undefined, string>(
 /** Returns a function that waits until the page has its heading and its data. */
 export function arrivals(page: Page): () => Promise<void> {
   const under = new Set<Request>();
-  page.on("request", (request) => void under.add(request));
+  let begun = 0;
+  page.on("request", (request) => {
+    under.add(request);
+    begun++;
+  });
   page.on("requestfinished", (request) => void under.delete(request));
   page.on("requestfailed", (request) => void under.delete(request));
   return async () => {
-    await page.getByRole("heading", { level: 1 }).waitFor();
     // An answer may lead to further requests.
-    for (let quiet = 0; quiet < QUIET_FRAMES; quiet = under.size > 0 ? 0 : quiet + 1)
-      await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    for (let before: number | undefined; before !== begun || under.size > 0; ) {
+      before = begun;
+      await page.evaluate(quietFrames, QUIET_FRAMES);
+    }
   };
+}
+
+/** Resolves in the page when it shows a heading, some frames later. A locator would send its own library to every document. */
+function quietFrames(frames: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = frames;
+    const look = () => {
+      if (document.querySelector("h1")?.checkVisibility() === true) left--;
+      if (left < 0) resolve();
+      else requestAnimationFrame(look);
+    };
+    look();
+  });
 }
