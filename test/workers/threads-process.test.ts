@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { createPool, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
 import { BEHIND } from "../../src/workers/priority.ts";
 import { createThreadsProcess, type ThreadsProcess } from "../../src/workers/threads-process.ts";
@@ -49,6 +50,14 @@ test("tasks run in another process, which starts with the first and is used agai
   expect(first).toBe(inside.pid() as number);
   expect(await pool.run({ what: "pid" }, TIME)).toBe(first);
   if (process.platform === "linux") expect(await pool.run({ what: "priority" }, TIME)).toBe(BEHIND);
+});
+
+test.if(process.platform === "linux")("the environment of the process has options of the runtime alone", async () => {
+  open();
+  const pid = await pool.run({ what: "pid" }, TIME);
+  const all = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean);
+  const ours = all.filter((one) => !one.startsWith("NODE_CHANNEL_"));
+  expect(ours).toEqual(["BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=640000"]);
 });
 
 test("a large task arrives whole, in pieces between which the event loop goes on", async () => {
