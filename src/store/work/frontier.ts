@@ -219,29 +219,61 @@ function visiting(store: Store, addAll: AddAll) {
 }
 
 function countingPages({ db }: Store) {
+  const jobId = sql.placeholder("jobId");
+  // Prepared, since clients poll: building a statement takes longer than running it.
+  const states = lazily(() =>
+    db
+      .select({ state: jobFrontier.state, n: count() })
+      .from(jobFrontier)
+      .where(eq(jobFrontier.jobId, jobId))
+      .groupBy(jobFrontier.state)
+      .prepare(),
+  );
+  const outcomes = lazily(() => {
+    const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
+    return db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).prepare();
+  });
   return {
     /** The number of pages in each state of a job's frontier. */
-    async countFrontier(jobId: string): Promise<{ waiting: number; taken: number; done: number }> {
-      const rows = await db
-        .select({ state: jobFrontier.state, n: count() })
-        .from(jobFrontier)
-        .where(eq(jobFrontier.jobId, jobId))
-        .groupBy(jobFrontier.state)
-        .all();
+    async countFrontier(id: string): Promise<{ waiting: number; taken: number; done: number }> {
+      const rows = await states().all({ jobId: id });
       const of = (state: string) => rows.find((row) => row.state === state)?.n ?? 0;
       return { waiting: of("waiting"), taken: of("taken"), done: of("done") };
     },
 
     /** The number of pages of a job, and of those that failed. */
-    async countPages(jobId: string): Promise<{ pages: number; failed: number }> {
-      const failed = sql<number>`COUNT(CASE WHEN ${jobPages.failed} THEN 1 END)`;
-      const row = await db.select({ pages: count(), failed }).from(jobPages).where(eq(jobPages.jobId, jobId)).get();
+    async countPages(id: string): Promise<{ pages: number; failed: number }> {
+      const row = await outcomes().get({ jobId: id });
       return { pages: row?.pages ?? 0, failed: row?.failed ?? 0 };
     },
   };
 }
 
-function readingPages({ db }: Store) {
+/** The statements of a list of pages: of those with or without content, or of all. */
+function listing({ db }: Store, failed?: boolean) {
+  const kind = failed === undefined ? undefined : eq(jobPages.failed, failed);
+  const own = and(eq(jobPages.jobId, sql.placeholder("jobId")), kind);
+  const { seq, url, body } = jobPages;
+  const within = and(own, gte(seq, sql.placeholder("first")), lte(seq, sql.placeholder("last")));
+  return {
+    sizes: db
+      .select({ seq, bytes: sql<number>`octet_length(${body})` })
+      .from(jobPages)
+      .where(own)
+      .orderBy(asc(seq))
+      .limit(sql.placeholder("limit"))
+      .offset(sql.placeholder("offset"))
+      .prepare(),
+    rows: db.select({ url, failed: jobPages.failed, body }).from(jobPages).where(within).orderBy(asc(seq)).prepare(),
+  };
+}
+
+function readingPages(store: Store) {
+  const { db } = store;
+  // Prepared, since clients poll.
+  const allPages = lazily(() => listing(store));
+  const failedPages = lazily(() => listing(store, true));
+  const goodPages = lazily(() => listing(store, false));
   const page = lazily(() =>
     db
       .select({ body: jobPages.body })
@@ -256,31 +288,17 @@ function readingPages({ db }: Store) {
      */
     async listPages(jobId: string, options: PageWindow = {}): Promise<JobPage[]> {
       const { failed, offset = 0, limit = PAGE_MAX, bytesMax = Number.POSITIVE_INFINITY } = options;
-      const kind = failed === undefined ? undefined : eq(jobPages.failed, failed);
-      const own = and(eq(jobPages.jobId, jobId), kind);
-      const sizes = await db
-        .select({ seq: jobPages.seq, bytes: sql<number>`octet_length(${jobPages.body})` })
-        .from(jobPages)
-        .where(own)
-        .orderBy(asc(jobPages.seq))
-        .limit(Math.min(limit, PAGE_MAX))
-        .offset(offset)
-        .all();
+      const { sizes, rows } = failed === undefined ? allPages() : failed ? failedPages() : goodPages();
       let bytes = 0;
       const seqs: number[] = [];
-      for (const size of sizes) {
+      for (const size of await sizes.all({ jobId, limit: Math.min(limit, PAGE_MAX), offset })) {
         bytes += size.bytes;
         if (seqs.length > 0 && bytes > bytesMax) break;
         seqs.push(size.seq);
       }
       const [first, last] = [seqs[0], seqs.at(-1)];
       if (first === undefined || last === undefined) return [];
-      return db
-        .select({ url: jobPages.url, failed: jobPages.failed, body: jobPages.body })
-        .from(jobPages)
-        .where(and(own, gte(jobPages.seq, first), lte(jobPages.seq, last)))
-        .orderBy(asc(jobPages.seq))
-        .all();
+      return rows.all({ jobId, first, last });
     },
 
     /** The addresses of a job's pages in order of completion, without content. */

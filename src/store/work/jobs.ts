@@ -4,6 +4,7 @@
 import { and, asc, count, eq, gt, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { uuid } from "../../base/ids.ts";
+import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import { type Store, step, type Work } from "../engine/store.ts";
 import type { JobLease } from "./job-hold.ts";
@@ -67,8 +68,18 @@ function jobParts({ db, clock }: Store) {
   };
 }
 
-function openJobs(store: Store, { isOpen, exists }: Parts) {
+function openJobs(store: Store, { isOpen }: Parts) {
   const { db, clock } = store;
+  // Prepared, since clients poll.
+  const find = lazily(() => {
+    const value = (name: string) => sql.placeholder(name);
+    const own = and(eq(jobs.id, value("id")), eq(jobs.kind, value("kind")), eq(jobs.accountId, value("accountId")));
+    return db
+      .select()
+      .from(jobs)
+      .where(and(own, or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, value("nowMs")))))
+      .prepare();
+  });
   return {
     /** Queues a job. */
     async createJob({ reservedFor, ...job }: NewJob): Promise<Job> {
@@ -83,8 +94,7 @@ function openJobs(store: Store, { isOpen, exists }: Parts) {
 
     /** A job of this kind and account. */
     async findJob(kind: string, accountId: string, id: string): Promise<Job | undefined> {
-      const own = and(eq(jobs.id, id), eq(jobs.kind, kind), eq(jobs.accountId, accountId));
-      return db.select().from(jobs).where(and(own, exists())).get();
+      return find().get({ kind, accountId, id, nowMs: clock.now() });
     },
 
     /** The number of queued or running jobs of an account. */
