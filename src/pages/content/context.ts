@@ -23,21 +23,26 @@ export function contextRows(
     total += block.text.length;
     totalKept += block.text.length * verdict;
     for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
-      const sum = sums.get(element) ?? { chars: 0, kept: 0, blocks: 0, keptBlocks: 0 };
+      let sum = sums.get(element);
+      if (sum === undefined) {
+        sum = { chars: 0, kept: 0, blocks: 0, keptBlocks: 0 };
+        sums.set(element, sum);
+      }
       sum.chars += block.text.length;
       sum.kept += block.text.length * verdict;
       sum.blocks++;
       sum.keptBlocks += verdict;
-      sums.set(element, sum);
     }
   }
   const shapes = new Map<string, { count: number; sum: number }>();
-  for (const block of blocks) {
-    const entry = shapes.get(shapeOf(block)) ?? { count: 0, sum: 0 };
+  const shapeOfEach = blocks.map((block) => {
+    const key = shapeOf(block);
+    const entry = shapes.get(key) ?? { count: 0, sum: 0 };
     entry.count++;
     entry.sum += verdicts[block.index] as number;
-    shapes.set(shapeOf(block), entry);
-  }
+    shapes.set(key, entry);
+    return entry;
+  });
   const strong = verdicts
     .map((verdict, i) => (verdict > 0.6 && (blocks[i] as Block).text.length > 60 ? i : -1))
     .filter((i) => i >= 0);
@@ -60,7 +65,7 @@ export function contextRows(
         chars = sum.chars;
       }
     }
-    const shape = shapes.get(shapeOf(block)) as { count: number; sum: number };
+    const shape = shapeOfEach[i] as { count: number; sum: number };
     extra.push(shape.sum / shape.count, shape.count);
     extra.push(totalKept / Math.max(1, total), Math.log1p(totalKept));
     extra.push(firstStrong < 0 ? 0 : clamp(i - firstStrong), lastStrong < 0 ? 0 : clamp(i - lastStrong));

@@ -7,8 +7,9 @@ import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { type ContainerStats, measureContainers, proseOf } from "./containers.ts";
+import { FeatureRow } from "./feature-row.ts";
 import { readPageTraits } from "./page-traits.ts";
-import { DATE, PHRASES, PRICE, wordFigures } from "./phrases.ts";
+import { DATE, type KnownWords, PHRASES, PRICE, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
 /** Words in the class, id or role of an element that indicate its purpose. The model's weights depend on the order. */
@@ -113,6 +114,12 @@ interface ElementTraits {
   readonly isBodyProp: boolean;
 }
 
+/** What is known of the elements of a page. Many elements have the same names, so these are read once. */
+interface KnownElements {
+  readonly traits: Map<PageElement, ElementTraits>;
+  readonly groups: Map<string, number>;
+}
+
 /** The features of all blocks of a page. */
 export interface Seen {
   /** The features of each block, one row per block. */
@@ -125,10 +132,11 @@ export interface Seen {
 export function readFeatures(document: PageDocument, blocks: readonly Block[], url: string): Seen {
   const page = readPageTraits(document, blocks, url);
   const containers = measureContainers(document.body, blocks);
-  const traits = new Map<PageElement, ElementTraits>();
-  const own = blocks.map((block) => ownTraits(block));
+  const known: KnownElements = { traits: new Map(), groups: new Map() };
+  const words: KnownWords = new Map();
+  const own = blocks.map((block) => ownTraits(block, words));
   const repeats = countRepeats(blocks);
-  const contested = measureContested(blocks, traits);
+  const contested = measureContested(blocks, known);
   const structure = readStructure(document.body, blocks, containers);
   const isArticle = page.articleness >= ARTICLE_SIGNS_MIN;
   const beside = new Set(
@@ -136,22 +144,19 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
       (block) => (isArticle && contested.isComment(block)) || (page.isProduct && contested.isReview(block)),
     ),
   );
+  const row = new FeatureRow();
   const rows = blocks.map((block, index) => {
-    const row: number[] = [];
-    const at = (offset: number) => own[index + offset];
-    pushOwn(row, own[index] as Own);
-    for (const offset of [-2, -1, 1, 2]) pushNeighbour(row, at(offset), blocks[index + offset], block);
-    pushAround(row, block, traits);
+    row.pushAll((own[index] as Own).values);
+    for (const offset of [-2, -1, 1, 2]) pushNeighbour(row, own[index + offset], blocks[index + offset], block);
+    pushAround(row, block, known);
     pushPlace(row, block, { blocks, containers, repeats });
-    row.push(
-      ...contested.forBlock(block),
-      contested.isComment(block) ? page.articleness : 0,
-      contested.isReview(block) ? (page.isProduct ? 2 : 1) : 0,
-      ...structure(block),
-      ...page.forBlock(block),
-      ...page.shared,
-    );
-    return new Float32Array(row);
+    row.pushAll(contested.forBlock(block));
+    row.push(contested.isComment(block) ? page.articleness : 0);
+    row.push(contested.isReview(block) ? (page.isProduct ? 2 : 1) : 0);
+    for (const figures of structure(block)) row.pushAll(figures);
+    row.pushAll(page.forBlock(block));
+    row.pushAll(page.shared);
+    return row.finish();
   });
   return { rows, beside };
 }
@@ -164,7 +169,7 @@ interface Own {
   readonly values: readonly number[];
 }
 
-function ownTraits(block: Block): Own {
+function ownTraits(block: Block, known: KnownWords): Own {
   const { text } = block;
   const chars = text.length;
   const words = text.split(" ").length;
@@ -193,7 +198,7 @@ function ownTraits(block: Block): Own {
     DATE.test(head) ? 1 : 0,
     PRICE.test(head) ? 1 : 0,
     ...PHRASES.map((phrase) => (phrase.test(head) ? 1 : 0)),
-    ...wordFigures(text),
+    ...wordFigures(text, known),
     tag,
     ...TAGS.map((_, index) => (index === tag ? 1 : 0)),
   ];
@@ -225,26 +230,21 @@ function countSigns(text: string): { ends: number; pauses: number; digits: numbe
   return signs;
 }
 
-function pushOwn(row: number[], own: Own): void {
-  for (const value of own.values) row.push(value);
-}
+const NO_NEIGHBOUR: readonly number[] = [-1, -1, -1, -1, -1];
 
-function pushNeighbour(row: number[], own: Own | undefined, other: Block | undefined, block: Block): void {
+function pushNeighbour(row: FeatureRow, own: Own | undefined, other: Block | undefined, block: Block): void {
   if (own === undefined || other === undefined) {
-    row.push(-1, -1, -1, -1, -1);
+    row.pushAll(NO_NEIGHBOUR);
     return;
   }
-  const sibling = other.element.parentNode === block.element.parentNode ? 1 : 0;
-  row.push(
-    Math.log1p(own.chars),
-    own.linkDensity,
-    own.tag,
-    sibling,
-    other.element.className === block.element.className ? 1 : 0,
-  );
+  row.push(Math.log1p(own.chars));
+  row.push(own.linkDensity);
+  row.push(own.tag);
+  row.push(other.element.parentNode === block.element.parentNode ? 1 : 0);
+  row.push(other.element.className === block.element.className ? 1 : 0);
 }
 
-function pushAround(row: number[], block: Block, cache: Map<PageElement, ElementTraits>): void {
+function pushAround(row: FeatureRow, block: Block, known: KnownElements): void {
   const groups = new Array<number>(WORD_GROUPS.length).fill(0);
   const around = new Array<number>(AROUND.length).fill(0);
   let seen = 0;
@@ -252,7 +252,7 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
   let isHidden = 0;
   let isBodyProp = 0;
   for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
-    const traits = traitsOf(element, cache);
+    const traits = traitsOf(element, known);
     depth++;
     if (traits.isHidden) isHidden = 1;
     if (traits.isBodyProp) isBodyProp = 1;
@@ -262,7 +262,11 @@ function pushAround(row: number[], block: Block, cache: Map<PageElement, Element
     seen |= traits.groups;
     if (traits.around >= 0 && around[traits.around] === 0) around[traits.around] = 1 / depth;
   }
-  row.push(depth, isHidden, isBodyProp, ...groups, ...around);
+  row.push(depth);
+  row.push(isHidden);
+  row.push(isBodyProp);
+  row.pushAll(groups);
+  row.pushAll(around);
 }
 
 interface Contested {
@@ -274,12 +278,12 @@ interface Contested {
 }
 
 /** For each contested group: the amount of prose outside of the group, for blocks inside it; -1 for other blocks. */
-function measureContested(blocks: readonly Block[], cache: Map<PageElement, ElementTraits>): Contested {
+function measureContested(blocks: readonly Block[], elements: KnownElements): Contested {
   const masks = new Map<PageElement, number>();
   const maskOf = (element: PageElement): number => {
     const known = masks.get(element);
     if (known !== undefined) return known;
-    const mask = traitsOf(element, cache).groups | (element.parentNode === null ? 0 : maskOf(element.parentNode));
+    const mask = traitsOf(element, elements).groups | (element.parentNode === null ? 0 : maskOf(element.parentNode));
     masks.set(element, mask);
     return mask;
   };
@@ -308,35 +312,46 @@ function measureContested(blocks: readonly Block[], cache: Map<PageElement, Elem
   };
 }
 
-function traitsOf(element: PageElement, cache: Map<PageElement, ElementTraits>): ElementTraits {
-  let traits = cache.get(element);
+function traitsOf(element: PageElement, known: KnownElements): ElementTraits {
+  let traits = known.traits.get(element);
   if (traits === undefined) {
-    traits = elementTraits(element);
-    cache.set(element, traits);
+    traits = elementTraits(element, known.groups);
+    known.traits.set(element, traits);
   }
   return traits;
 }
 
-function elementTraits(element: PageElement): ElementTraits {
-  const role = element.attributes["role"] ?? "";
-  const words =
-    `${element.className} ${element.id} ${role} ${element.attributes["data-testid"] ?? ""} ${element.attributes["aria-label"] ?? ""}`
-      .slice(0, 300)
-      .replace(/([a-z])([A-Z])/g, "$1 $2")
-      .toLowerCase()
-      .replace(/[^a-z]+/g, " ");
-  let groups = 0;
-  for (const word of words.split(" ")) groups |= GROUPS_OF.get(word) ?? 0;
-  const style = element.attributes["style"] ?? "";
+function elementTraits(element: PageElement, knownGroups: Map<string, number>): ElementTraits {
+  const { attributes } = element;
+  const role = attributes["role"] ?? "";
+  const names = `${element.className} ${element.id} ${role} ${attributes["data-testid"] ?? ""} ${attributes["aria-label"] ?? ""}`;
+  let groups = knownGroups.get(names);
+  if (groups === undefined) {
+    groups = groupsOf(names);
+    knownGroups.set(names, groups);
+  }
+  const style = attributes["style"] ?? "";
   return {
     groups,
     around: AROUND_AT.get(entryOf(ROLE_TAGS, role) ?? element.tag) ?? -1,
     isHidden:
       element.hasAttribute("hidden") ||
-      element.attributes["aria-hidden"] === "true" ||
-      /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style),
-    isBodyProp: ARTICLE_BODY.test((element.attributes["itemprop"] ?? "").toLowerCase()),
+      attributes["aria-hidden"] === "true" ||
+      (style !== "" && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style)),
+    isBodyProp: ARTICLE_BODY.test((attributes["itemprop"] ?? "").toLowerCase()),
   };
+}
+
+/** A bit mask of the groups to which an element's names belong. */
+function groupsOf(names: string): number {
+  const words = names
+    .slice(0, 300)
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .replace(/[^a-z]+/g, " ");
+  let groups = 0;
+  for (const word of words.split(" ")) groups |= GROUPS_OF.get(word) ?? 0;
+  return groups;
 }
 
 interface Place {
@@ -345,38 +360,39 @@ interface Place {
   readonly repeats: Repeats;
 }
 
-function pushPlace(row: number[], block: Block, { blocks, containers, repeats }: Place): void {
-  row.push(block.index / blocks.length, Math.min(block.index, 200), Math.min(blocks.length - block.index, 200));
-  row.push(...containers.forBlock(block));
-  row.push(
-    Math.log1p(repeats.shapes.get(shapeOf(block)) ?? 0),
-    Math.min(repeats.texts.get(block.text) ?? 0, 5),
-    repeats.firstOf.get(block.text) === block.index ? 1 : 0,
-  );
+function pushPlace(row: FeatureRow, block: Block, { blocks, containers, repeats }: Place): void {
+  row.push(block.index / blocks.length);
+  row.push(Math.min(block.index, 200));
+  row.push(Math.min(blocks.length - block.index, 200));
+  row.pushAll(containers.forBlock(block));
+  row.push(Math.log1p(repeats.shapes.get(repeats.shapeOf[block.index] as string) ?? 0));
+  row.push(Math.min(repeats.texts.get(block.text) ?? 0, 5));
+  row.push(repeats.firstOf.get(block.text) === block.index ? 1 : 0);
 }
 
 interface Repeats {
+  /** The shape of each block. */
+  readonly shapeOf: readonly string[];
   readonly shapes: ReadonlyMap<string, number>;
   readonly texts: ReadonlyMap<string, number>;
   readonly firstOf: ReadonlyMap<string, number>;
 }
 
 function countRepeats(blocks: readonly Block[]): Repeats {
+  const shapeOf = blocks.map(shapeOfBlock);
   const shapes = new Map<string, number>();
   const texts = new Map<string, number>();
   const firstOf = new Map<string, number>();
+  for (const shape of shapeOf) shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
   for (const block of blocks) {
-    const shape = shapeOf(block);
-    shapes.set(shape, (shapes.get(shape) ?? 0) + 1);
     texts.set(block.text, (texts.get(block.text) ?? 0) + 1);
     if (!firstOf.has(block.text)) firstOf.set(block.text, block.index);
   }
-  return { shapes, texts, firstOf };
+  return { shapeOf, shapes, texts, firstOf };
 }
 
 /** The structure of a block's element. Blocks of one kind in a list or grid have the same. */
-function shapeOf(block: Block): string {
-  const { element } = block;
+function shapeOfBlock({ element }: Block): string {
   const parent = element.parentNode;
   const above = parent?.parentNode;
   return `${element.tag}.${element.className}<${parent?.tag}.${parent?.className}<${above?.tag}.${above?.className}`;

@@ -192,20 +192,22 @@ function compactHead(text: string): string {
 /** The number of <article> elements, and in which of them a block is: endless pages append the next article to the first. */
 function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (block: Block) => number } {
   const order = new Map<PageElement, number>();
-  const articleOf = (block: Block): PageElement | undefined => {
-    let outermost: PageElement | undefined;
-    for (let element: PageElement | null = block.element; element !== null; element = element.parentNode)
-      if (element.tag === "article") outermost = element;
-    return outermost;
+  const known = new Map<PageElement, PageElement | undefined>();
+  const outermost = (element: PageElement): PageElement | undefined => {
+    if (known.has(element)) return known.get(element);
+    const above = element.parentNode === null ? undefined : outermost(element.parentNode);
+    const found = above ?? (element.tag === "article" ? element : undefined);
+    known.set(element, found);
+    return found;
   };
-  for (const block of blocks) {
-    const article = articleOf(block);
+  for (const { element } of blocks) {
+    const article = outermost(element);
     if (article !== undefined && !order.has(article)) order.set(article, order.size + 1);
   }
   return {
     count: order.size,
-    orderOf: (block) => {
-      const article = articleOf(block);
+    orderOf: ({ element }) => {
+      const article = outermost(element);
       return article === undefined ? 0 : Math.min(20, order.get(article) ?? 0);
     },
   };

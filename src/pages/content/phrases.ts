@@ -41,17 +41,34 @@ const PERSONAL_WORDS = new Set(
   "i me my mine we us our you your ich wir uns du sie ihr mein je nous vous mon yo nosotros mi".split(" "),
 );
 
+/** The kinds of the words of a page, which repeat: bits of `kindOf`. */
+export type KnownWords = Map<string, number>;
+
+const SMALL = 1;
+const PERSONAL = 2;
+const LOWER = 4;
+
 /** The shares of function words, of words without a capital, and of personal words. */
-export function wordFigures(text: string): number[] {
+export function wordFigures(text: string, known: KnownWords): number[] {
   const words = (text.length > 600 ? text.slice(0, 600) : text).split(" ");
   let small = 0;
   let lower = 0;
   let personal = 0;
   for (const word of words) {
-    const folded = word.toLowerCase();
-    if (SMALL_WORDS.has(folded)) small++;
-    if (PERSONAL_WORDS.has(folded)) personal++;
-    if (folded === word && folded !== word.toUpperCase()) lower++;
+    let kind = known.get(word);
+    if (kind === undefined) {
+      kind = kindOf(word);
+      known.set(word, kind);
+    }
+    if ((kind & SMALL) !== 0) small++;
+    if ((kind & PERSONAL) !== 0) personal++;
+    if ((kind & LOWER) !== 0) lower++;
   }
   return [small / words.length, Math.min(30, small), lower / words.length, personal / words.length];
+}
+
+function kindOf(word: string): number {
+  const folded = word.toLowerCase();
+  const isLower = folded === word && folded !== word.toUpperCase();
+  return (SMALL_WORDS.has(folded) ? SMALL : 0) | (PERSONAL_WORDS.has(folded) ? PERSONAL : 0) | (isLower ? LOWER : 0);
 }

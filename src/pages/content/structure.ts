@@ -25,7 +25,7 @@ export function readStructure(
   body: PageElement,
   blocks: readonly Block[],
   containers: ContainerStats,
-): (block: Block) => number[] {
+): (block: Block) => readonly (readonly number[])[] {
   const alike = repetitionOf(containers.totals);
   const pictures = countPictures(body);
   const branch = branchesOf(containers, pictures);
@@ -33,16 +33,17 @@ export function readStructure(
   const headings = headingsOver(blocks);
   return (block) => [
     ...alike(block.element),
-    ...pictureFigures(block, containers.totals, pictures),
-    ...branch(block),
-    ...prose(block),
-    ...(headings[block.index] as number[]),
+    pictureFigures(block, containers.totals, pictures),
+    branch(block),
+    prose(block),
+    headings[block.index] as number[],
   ];
 }
 
 /** The repetitions around an element: the nearest list and the outermost one. */
-function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: PageElement) => number[] {
+function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: PageElement) => number[][] {
   const groups = new Map<PageElement, Map<string, Alike>>();
+  const groupOf = new Map<PageElement, Alike>();
   for (const [element, sums] of totals) {
     const parent = element.parentNode;
     if (parent === null) continue;
@@ -51,6 +52,7 @@ function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: 
     const key = `${element.tag}.${element.className}`;
     const group = siblings.get(key) ?? { count: 0, chars: 0, linkChars: 0, blocks: 0 };
     siblings.set(key, group);
+    groupOf.set(element, group);
     group.count++;
     group.chars += sums.chars;
     group.linkChars += sums.linkChars;
@@ -63,7 +65,7 @@ function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: 
     if (found !== undefined) return found;
     const parent = element.parentNode;
     const above = parent === null ? { near: none, outer: none } : look(parent);
-    const group = parent === null ? undefined : groups.get(parent)?.get(`${element.tag}.${element.className}`);
+    const group = groupOf.get(element);
     let answer = above;
     if (group !== undefined && group.count >= ALIKE_MIN) {
       const chars = Math.max(1, group.chars);
@@ -81,7 +83,7 @@ function repetitionOf(totals: ReadonlyMap<PageElement, BlockTotals>): (element: 
   };
   return (element) => {
     const { near, outer } = look(element);
-    return [...near, ...outer];
+    return [near, outer];
   };
 }
 
@@ -146,13 +148,15 @@ function branchesOf(
 function proseCentre(blocks: readonly Block[]): (block: Block) => number[] {
   const shapes = new Map<string, number>();
   const parents = new Map<PageElement, number>();
-  for (const block of blocks) {
+  const shapeOf = blocks.map(shapeOfBlock);
+  blocks.forEach((block, index) => {
     const prose = proseOf(block);
-    if (prose === 0) continue;
-    shapes.set(shapeOf(block), (shapes.get(shapeOf(block)) ?? 0) + prose);
+    if (prose === 0) return;
+    const own = shapeOf[index] as string;
+    shapes.set(own, (shapes.get(own) ?? 0) + prose);
     const parent = block.element.parentNode;
     if (parent !== null) parents.set(parent, (parents.get(parent) ?? 0) + prose);
-  }
+  });
   const total = [...shapes.values()].reduce((sum, value) => sum + value, 0);
   const shape = largest(shapes);
   const parent = largest(parents);
@@ -168,9 +172,10 @@ function proseCentre(blocks: readonly Block[]): (block: Block) => number[] {
       at = at.parentNode;
       up++;
     }
+    const ownShape = shapeOf[block.index] as string;
     return [
-      shapeOf(block) === shape ? 1 : 0,
-      (shapes.get(shapeOf(block)) ?? 0) / Math.max(1, total),
+      ownShape === shape ? 1 : 0,
+      (shapes.get(ownShape) ?? 0) / Math.max(1, total),
       parent !== undefined && block.element.parentNode === parent ? 1 : 0,
       own - depth - 1,
       up,
@@ -179,7 +184,7 @@ function proseCentre(blocks: readonly Block[]): (block: Block) => number[] {
   };
 }
 
-function shapeOf({ element }: Block): string {
+function shapeOfBlock({ element }: Block): string {
   return `${element.tag}.${element.className}<${element.parentNode?.tag}.${element.parentNode?.className}`;
 }
 
