@@ -2,6 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
+import { lazily } from "../base/lazily.ts";
 import type { LiveConfig } from "../config/live.ts";
 import { createEdge, type DirectRoute, type RoutePattern } from "../http/edge.ts";
 import { joinRoutes, longEnough, patternsOf, type RoutePart } from "../http/join-routes.ts";
@@ -27,13 +28,16 @@ export interface EdgeServiceDeps {
   readonly routes: readonly RoutePart[];
   /** POST routes that bypass the framework's router. */
   readonly direct: ReadonlyMap<string, DirectRoute>;
+  /** The same for GET routes. */
+  readonly directGets: ReadonlyMap<string, DirectRoute>;
 }
 
 /** Builds the edge over all routes; `start` serves it, so it comes after everything that answers. */
 export function createEdgeService(deps: EdgeServiceDeps) {
   const { live, log, listener } = deps;
   const isSecure = live.get().server.tls.cert !== "";
-  const routes = joinRoutes(deps.routes, isSecure);
+  // Chats and health checks do not go through the router.
+  const routes = lazily(() => joinRoutes(deps.routes, isSecure));
   const { settings } = deps.verbs;
   const sawProxy = (peer: string) => {
     log.warn(UNTRUSTED_PROXY, { peer });
@@ -45,8 +49,9 @@ export function createEdgeService(deps: EdgeServiceDeps) {
   const proxies = live.derive(({ server }) => new TrustedProxies(server.trustedProxies, sawProxy));
   const edge = createEdge({
     paths: PATHS,
-    handle: (request) => routes.fetch(request),
+    handle: (request) => routes().fetch(request),
     direct: deps.direct,
+    directGets: deps.directGets,
     routes: endpoints,
     makeRequestId: uuid,
     maintenance: () => {

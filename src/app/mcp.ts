@@ -8,7 +8,7 @@ import { hasWebModel, type WebModelChoice } from "../gateway/inner/web-model.ts"
 import { guardedCall } from "../gateway/stages/guardrails/guards.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { createInnerCalls, type InnerCallDeps } from "../http/inner-call.ts";
-import { joinRoutes, longEnough } from "../http/join-routes.ts";
+import { joinRoutes, longEnough, type RoutePart } from "../http/join-routes.ts";
 import { createMcp } from "../mcp/routes.ts";
 import type { ServedTool } from "../mcp/servers/servers.ts";
 import type { Resources } from "../mcp/tool.ts";
@@ -83,7 +83,7 @@ function guardedTool(tool: ServedTool, guarded: ReturnType<typeof guardedCall>):
 export const describedEndpoints = async () => (await import("./endpoints.ts")).ENDPOINTS;
 
 /** The endpoints behind the tools, joined when the first is called. */
-export function toolEndpoints(parts: readonly AnyElysia[], isSecure = false): InnerCallDeps["handle"] {
+export function toolEndpoints(parts: readonly RoutePart[], isSecure = false): InnerCallDeps["handle"] {
   let routes: AnyElysia | undefined;
   return (request) => {
     routes ??= joinRoutes(parts, isSecure);

@@ -183,7 +183,10 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
   );
   const pseudonymSecret = await verbs.secrets.secret("pseudonym_salt");
   const drain = createDrain(features);
-  add("status", createStatus({ ...features, watch, pseudonymSecret, isLeaving: drain.isLeaving }));
+  const { directGets } = add(
+    "status",
+    createStatus({ ...features, watch, pseudonymSecret, isLeaving: drain.isLeaving }),
+  );
   add("documentation", {
     routes: endpointRoutes(DOCS_ENDPOINTS, {
       // Loaded on request: not needed at the start.
@@ -191,7 +194,10 @@ async function addViews(lifecycle: Lifecycle, features: Awaited<ReturnType<typeo
       publicUrl: (request) => features.config().server.publicUrl || new URL(request.url).origin,
     }),
   });
-  const edge = add("edge", createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct }));
+  const edge = add(
+    "edge",
+    createEdgeService({ ...features, routes: lifecycle.routes(), direct: chat.direct, directGets }),
+  );
   add("live views", dashboard.liveViews);
   add("drain", drain.service);
   return edge;

@@ -4,9 +4,9 @@ import type { Clock } from "../base/clock.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/schema.ts";
 import type { Fleet } from "../gateway/providers.ts";
-import { endpointRoutes } from "../http/served-endpoint.ts";
+import { directAnswers, endpointRoutes } from "../http/served-endpoint.ts";
 import { checkSubsystems } from "../status/health.ts";
-import { type linksOf, STATUS_ENDPOINTS } from "../status/routes.ts";
+import { type linksOf, STATUS_ENDPOINTS, type StatusDeps } from "../status/routes.ts";
 import type { Store } from "../store/engine/store.ts";
 import type { Verbs } from "../store/verbs.ts";
 import type { createWeb } from "../web/assemble.ts";
@@ -50,7 +50,7 @@ function publicBreakers({ breakers, catalog }: Pick<Fleet, "breakers" | "catalog
 export function createStatus(deps: StatusServiceDeps) {
   const { config, clock, store, fleet, observer, watch, web, uptimeSeconds, pseudonymSecret, links } = deps;
   const { usage } = deps.verbs;
-  const routes = endpointRoutes(STATUS_ENDPOINTS, {
+  const endpoints: StatusDeps = {
     version: VERSION,
     uptimeSeconds,
     breakers: () => publicBreakers(fleet),
@@ -78,6 +78,10 @@ export function createStatus(deps: StatusServiceDeps) {
       await web.count();
       return observer.metrics.render();
     },
-  });
-  return { routes };
+  };
+  return {
+    routes: endpointRoutes(STATUS_ENDPOINTS, endpoints),
+    /** What load balancers and supervisors ask. */
+    directGets: directAnswers(STATUS_ENDPOINTS, endpoints, ["/health", "/livez", "/readyz"]),
+  };
 }

@@ -2,6 +2,7 @@
 
 import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
+import { lazily } from "../base/lazily.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { type DirectRoute, JsonText } from "../http/edge.ts";
@@ -161,19 +162,21 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
   ...PASSTHROUGH,
 ];
 
-/** The routes of the endpoints, and of those that are not offered. */
+/** The routes of the endpoints, and of those that are not offered, made when they are first asked for. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
-  const app = new Elysia();
-  for (const path of NOT_OFFERED_PATHS) {
-    const refuse = () => refuseNotOffered(path);
-    for (const at of [path, `${path}/*`]) {
-      app.get(at, refuse).post(at, refuse, { parse: "none" }).delete(at, refuse, { parse: "none" });
+  return lazily(() => {
+    const app = new Elysia();
+    for (const path of NOT_OFFERED_PATHS) {
+      const refuse = () => refuseNotOffered(path);
+      for (const at of [path, `${path}/*`]) {
+        app.get(at, refuse).post(at, refuse, { parse: "none" }).delete(at, refuse, { parse: "none" });
+      }
     }
-  }
-  return (
-    app
-      .use(endpointRoutes(GATEWAY_ENDPOINTS, deps))
-      // The other methods: HEAD and OPTIONS are forwarded too, and the handler refuses the rest.
-      .all(PASSTHROUGH_PATH, ({ request }) => deps.passthrough(request), { parse: "none" })
-  );
+    return (
+      app
+        .use(endpointRoutes(GATEWAY_ENDPOINTS, deps)())
+        // The other methods: HEAD and OPTIONS are forwarded too, and the handler refuses the rest.
+        .all(PASSTHROUGH_PATH, ({ request }) => deps.passthrough(request), { parse: "none" })
+    );
+  });
 }

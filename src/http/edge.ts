@@ -70,6 +70,8 @@ export interface EdgeDeps {
   handle(request: Request): Response | Promise<Response>;
   /** POST routes by exact path that bypass the framework's router, as they are the busiest ones. */
   direct: ReadonlyMap<string, DirectRoute>;
+  /** The same for GET routes, which are asked while nothing else is. */
+  directGets?: ReadonlyMap<string, DirectRoute>;
   routes(): readonly RoutePattern[];
   makeRequestId(): string;
   /** The state of maintenance; undefined if there is none. */
@@ -95,7 +97,7 @@ const METHODS = "GET, POST, DELETE, PUT, PATCH, OPTIONS";
 /** Creates the server's function that answers requests. */
 export function createEdge(deps: EdgeDeps): (request: Request) => Response | Promise<Response> {
   const matchers = lazily(() => compileRoutes(deps.routes()));
-  const edge = { ...deps, routeOf: routeFinder(matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
+  const edge = { ...deps, routeOf: routeFinder(deps, matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
   const factsOf = pathFacts(deps);
   const finish = (request: Request, exchange: Exchange, response: Response): Response => {
@@ -160,7 +162,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
       if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
       const early = before(request, exchange, deps);
       if (early !== undefined) return finish(request, exchange, early);
-      const direct = method === "POST" ? deps.direct.get(path) : undefined;
+      const direct = (method === "POST" ? deps.direct : method === "GET" ? deps.directGets : undefined)?.get(path);
       const answer = direct === undefined ? deps.handle(request) : direct(request);
       if (answer instanceof Response) return close(request, exchange, answer);
       return answer.then(
@@ -265,10 +267,13 @@ function addMethods(path: string, matchers: readonly RouteMatcher[], allowed: Se
 }
 
 /** Finds the pattern of a path. Plain paths, which all busy routes have, are found by one look-up. */
-function routeFinder(matchers: () => readonly RouteMatcher[]): (path: string) => string {
+function routeFinder(
+  { direct, directGets }: Pick<EdgeDeps, "direct" | "directGets">,
+  matchers: () => readonly RouteMatcher[],
+): (path: string) => string {
   const plain = lazily(() => new Set(matchers().flatMap(({ path }) => (/[:*]/.test(path) ? [] : [path]))));
   return (path) => {
-    if (plain().has(path)) return path;
+    if (direct.has(path) || directGets?.has(path) === true || plain().has(path)) return path;
     return patternIn(matchers(), path) ?? "unmatched";
   };
 }

@@ -6,8 +6,10 @@ import type { RoutePattern } from "./edge.ts";
 import { noEndpoint } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
 
-/** The routes of a service. */
-export type RoutePart = AnyElysia | LateRoutes;
+/** The routes of a service. A function makes them when they are first needed, and gives the same each time. */
+export type RoutePart = AnyElysia | (() => AnyElysia) | LateRoutes;
+
+const madeOf = (part: AnyElysia | (() => AnyElysia)): AnyElysia => (typeof part === "function" ? part() : part);
 
 /** Routes that are made with the first request to one of their paths. */
 export class LateRoutes {
@@ -41,7 +43,7 @@ export function joinRoutes(parts: readonly RoutePart[], isSecure = false): AnyEl
     },
   );
   for (const part of parts) {
-    if (!(part instanceof LateRoutes)) routes.use(part);
+    if (!(part instanceof LateRoutes)) routes.use(madeOf(part));
     else {
       const made = lazily(() => joinRoutes([part.routes()], isSecure));
       for (const path of part.paths) routes.all(path, ({ request }) => made().fetch(request), { parse: "none" });
@@ -52,7 +54,7 @@ export function joinRoutes(parts: readonly RoutePart[], isSecure = false): AnyEl
 
 /** The patterns of routes. Those of late routes are found through the paths below which they are. */
 export function patternsOf(parts: readonly RoutePart[]): RoutePattern[] {
-  const own = parts.flatMap((part) => (part instanceof LateRoutes ? [] : part.routes));
+  const own = parts.flatMap((part) => (part instanceof LateRoutes ? [] : madeOf(part).routes));
   const late = parts.flatMap((part) => (part instanceof LateRoutes ? part.patterns() : []));
   // Preflights are answered, but are not endpoints.
   return [...own.filter(({ method }) => method !== "OPTIONS"), ...late];

@@ -3,6 +3,8 @@
 
 import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
+import { lazily } from "../base/lazily.ts";
+import type { DirectRoute } from "./edge.ts";
 import type { Access, ApiEndpoint } from "./endpoint.ts";
 
 /** What is said of an endpoint besides its route and who may call it. */
@@ -82,19 +84,37 @@ export function describedBy<Texts extends Readonly<Record<string, NamelessText>>
   return (id: keyof Texts & string) => (): EndpointText => ({ id, ...(load()[id] as NamelessText) });
 }
 
-/** The routes of endpoints. The handlers read bodies themselves, after they know the caller: 401 comes before 400. */
+/**
+ * The routes of endpoints, made when they are first asked for. The handlers read bodies themselves, after they know the caller: 401
+ * comes before 400.
+ */
 export function endpointRoutes<Deps>(endpoints: readonly ServedEndpoint<Deps>[], deps: Deps) {
-  const routes = new Elysia();
-  for (const endpoint of endpoints) {
-    routes.route(
-      endpoint.method,
-      endpoint.path,
-      // The router prepares only what is named here.
-      ({ request, params }: EndpointCall) => endpoint.handle(deps, { request, params }),
-      { parse: "none" },
-    );
+  return lazily(() => {
+    const routes = new Elysia();
+    for (const endpoint of endpoints) {
+      routes.route(
+        endpoint.method,
+        endpoint.path,
+        // The router prepares only what is named here.
+        ({ request, params }: EndpointCall) => endpoint.handle(deps, { request, params }),
+        { parse: "none" },
+      );
+    }
+    return routes;
+  });
+}
+
+/** The answers of some endpoints without parameters to requests that do not go through the router, by their paths. */
+export function directAnswers<Deps>(
+  endpoints: readonly ServedEndpoint<Deps>[],
+  deps: Deps,
+  paths: readonly string[],
+): Map<string, DirectRoute> {
+  const answers = new Map<string, DirectRoute>();
+  for (const { path, handle } of endpoints) {
+    if (paths.includes(path)) answers.set(path, async (request) => handle(deps, { request, params: {} }));
   }
-  return routes;
+  return answers;
 }
 
 /** The endpoints as the documentation describes them. */

@@ -5,6 +5,7 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
+import { lazily } from "../base/lazily.ts";
 import { type BodyLimits, readJsonValue } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
 import type { CallEndpoint, InnerCaller } from "../http/inner-call.ts";
@@ -96,7 +97,9 @@ export function createMcp(deps: McpRoutesDeps) {
     return isStream(response) ? streamed(response, request, exchange) : response;
   };
   return {
-    routes: endpointRoutes(MCP_ENDPOINTS, { answer }).options("/mcp", ({ request }) => preflight(request, deps)),
+    routes: lazily(() =>
+      endpointRoutes(MCP_ENDPOINTS, { answer })().options("/mcp", ({ request }) => preflight(request, deps)),
+    ),
     stop: async () => {
       await (await loading)?.close();
     },

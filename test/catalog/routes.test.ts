@@ -47,7 +47,7 @@ const app = new Elysia()
       catalog: () => catalog,
       bodyLimits: () => ({ maxBytes: 10_000, valuesMax: 1000 }),
       tiers: () => ({ free: { rpm: 1 }, pro: { rpm: 2 }, premium: { rpm: 3 } }),
-    }),
+    })(),
   );
 
 const get = async (path: string, tier: string | null = "free", more: Record<string, string> = {}) => {

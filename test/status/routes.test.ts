@@ -43,7 +43,7 @@ function app(over: Partial<StatusDeps> = {}) {
     .onError(({ error }) =>
       error instanceof ApiError ? Response.json({ error: error.body() }, { status: error.status }) : undefined,
     )
-    .use(endpointRoutes(STATUS_ENDPOINTS, deps));
+    .use(endpointRoutes(STATUS_ENDPOINTS, deps)());
 }
 
 async function get(path: string, over: Partial<StatusDeps> = {}, headers: Record<string, string> = {}) {

@@ -74,7 +74,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The routes of the endpoints, and of unsupported features. */
 export function firecrawlRoutes(deps: FirecrawlRoutesDeps) {
-  return endpointRoutes(FIRECRAWL_ENDPOINTS, deps).use(hostedRoutes());
+  return endpointRoutes(FIRECRAWL_ENDPOINTS, deps)().use(hostedRoutes());
 }
 
 const firecrawlText = describedBy(() => {
