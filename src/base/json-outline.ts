@@ -36,8 +36,9 @@ export function parseOutline(bytes: Uint8Array): Outline | undefined {
   const parts: Uint8Array[] = [];
   let kept = 0;
   let shorter = 0;
+  const words = wordsOf(bytes);
   for (let at = bytes.indexOf(OPEN); at >= 0; at = bytes.indexOf(OPEN, at + 1)) {
-    const end = endOfNumbers(bytes, at + 1);
+    const end = endOfNumbers(bytes, at + 1, words);
     if (end - at < LIST_BYTES_MIN) continue;
     parts.push(bytes.subarray(kept, at));
     cuts.push({ start: at, end, at: at - shorter });
@@ -137,6 +138,8 @@ const tables = lazily(() => {
   return { pairs, steps, ...quadsOf(pairs, steps) };
 });
 
+/** A space and any byte after it. */
+const SPACE_BEFORE = 32 << 8;
 /** A step of four characters within which the list ends or breaks; it is then taken in pairs. */
 const CLOSER = 65_535;
 
@@ -162,22 +165,46 @@ function quadsOf(pairs: Uint8Array, steps: Uint8Array) {
     const last = middle < STATES_COUNT ? next(middle, pair(at)) : middle;
     quads[at] = last < STATES_COUNT ? last * count * count : CLOSER;
   }
-  return { classes: pairs.map((pair) => classOf[pair] as number), count, quads };
+  // The bytes of a word stand in the order of this machine.
+  const classes = new Uint8Array(pairs.length);
+  const order = new Uint8Array(2);
+  const word = new Uint16Array(order.buffer);
+  for (let pair = 0; pair < pairs.length; pair++) {
+    order.set([pair >> 8, pair & 255]);
+    classes[word[0] as number] = classOf[pairs[pair] as number] as number;
+  }
+  return { classes, count, quads };
+}
+
+/** The bytes two by two, from the first one. Bytes at an odd place are copied, as the memory is read two by two. */
+function wordsOf(bytes: Uint8Array): Uint16Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes);
+  return new Uint16Array(buffer, byteOffset, byteLength >> 1);
 }
 
 /** The offset after the list of numbers whose first item may begin at `from`; -1 if it is not such a list. */
-function endOfNumbers(bytes: Uint8Array, from: number): number {
+function endOfNumbers(bytes: Uint8Array, from: number, words: Uint16Array): number {
   const { pairs, steps, classes, count, quads } = tables();
   let at = from;
-  let row = 0;
-  for (; at + 3 < bytes.length; at += 4) {
-    const first = classes[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
-    const second = classes[((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)] as number;
-    const next = quads[row + first * count + second] as number;
+  let state = 0;
+  if (at % 2 === 1) {
+    // What is read from an even place comes in pairs: the first byte goes with a space before it.
+    state = steps[pairs[SPACE_BEFORE | (bytes[at] as number)] as number] as number;
+    if (state >= STATES_COUNT) return -1;
+    at++;
+  }
+  let row = state * count * count;
+  const last = words.length - 1;
+  let word = at >> 1;
+  for (; word < last; word += 2) {
+    const next = quads[
+      row + (classes[words[word] as number] as number) * count + (classes[words[word + 1] as number] as number)
+    ] as number;
     if (next === CLOSER) break;
     row = next;
   }
-  let state = row / (count * count);
+  at = word << 1;
+  state = row / (count * count);
   for (; at < bytes.length; at += 2) {
     // Past the end there is nothing, which is no part of a list.
     const pair = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;

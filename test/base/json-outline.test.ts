@@ -83,6 +83,16 @@ describe("an outline", () => {
     },
   );
 
+  test("is the same wherever the bytes lie", () => {
+    for (const [before, spaces] of [0, 1, 2, 3].flatMap((at) => [0, 1, 2, 3].map((count) => [at, count] as const))) {
+      const text = `{"data":${" ".repeat(spaces)}[${vector.join(",")}],"model":"m"}`;
+      const bytes = bytesOf("x".repeat(before) + text).subarray(before);
+      expect(parseOutline(bytes)?.value).toEqual({ data: [0], model: "m" });
+      const broken = bytesOf("x".repeat(before) + text.replace("[-3", "[-03")).subarray(before);
+      expect(parseOutline(broken)).toBeUndefined();
+    }
+  });
+
   test("a list that breaks off is an error", () => {
     const text = `{"first":[${vector.join(",")}],"second":[${vector.join(",")}`;
     for (const cut of [text, text.slice(0, -1), `${text},`])
