@@ -10,6 +10,9 @@ export interface SseFrame {
 /** A frame larger than this is refused; the largest real ones carry a whole answer or an image. */
 const FRAME_CHARS_MAX = 32 * 1024 * 1024;
 
+/** The first byte of a byte order mark. */
+const BOM_START = 0xef;
+
 /** Thrown when a frame exceeds its limit. */
 export class SseOverflow extends Error {
   override name = "SseOverflow";
@@ -20,19 +23,38 @@ export class SseOverflow extends Error {
  * "\n", a byte order mark is dropped and invalid UTF-8 becomes U+FFFD.
  */
 export class FrameCutter {
-  readonly #decoder = new TextDecoder("utf-8");
+  #decoder: TextDecoder | undefined;
+  #isFirst = true;
+  /** Whether the decoder holds the beginning of a character. */
+  #isSplit = false;
   #rest = "";
   #restEndsInNewline = false;
   #endedInCr = false;
 
-  /** Takes bytes, returns the text of the frames they complete: it ends in an empty line, or is "". */
-  push(bytes: Uint8Array): string {
-    return this.#cut(this.#decoder.decode(bytes, { stream: true }));
+  /** Takes the bytes between two positions, returns the text of the frames they complete: it ends in an empty line, or is "". */
+  push(bytes: Uint8Array, from = 0, to = bytes.byteLength): string {
+    return to <= from ? "" : this.#cut(this.#decode(bytes, from, to));
+  }
+
+  #decode(bytes: Uint8Array, from: number, to: number): string {
+    // Between whole characters no state is needed, and nearly all parts of streams begin and end there.
+    const isMarked = this.#isFirst && bytes[from] === BOM_START;
+    const endsWhole = (bytes[to - 1] as number) < 0x80;
+    const isWhole = endsWhole && !this.#isSplit && !isMarked;
+    this.#isSplit = !endsWhole;
+    if (isWhole && bytes instanceof Buffer) {
+      this.#isFirst = false;
+      return bytes.toString("utf8", from, to);
+    }
+    // Only the first character is a mark of the byte order.
+    this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: !isMarked });
+    this.#isFirst = false;
+    return this.#decoder.decode(bytes.subarray(from, to), { stream: true });
   }
 
   /** The stream ended: returns the rest as a last frame (some servers omit the final empty line); "" if there is none. */
   end(): string {
-    const whole = this.#cut(this.#decoder.decode());
+    const whole = this.#cut(this.#decoder?.decode() ?? "");
     const rest = this.#rest;
     this.#rest = "";
     return whole + (rest.trim() === "" ? "" : `${rest.replace(/\n*$/, "")}\n\n`);

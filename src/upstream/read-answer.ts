@@ -3,6 +3,7 @@
 import { LATER, type Poll, type Polled, PolledPromises } from "../base/later.ts";
 import { type Limit, limit, lone } from "../base/limit.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
+import type { BodyPart } from "./connection/exchange.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -156,7 +157,7 @@ const stalled = () => new UpstreamFault("timeout", "The provider stopped answeri
 /** The next bytes of an answer, and a way to end it early. */
 interface Source {
   read(): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  poll: Poll<Uint8Array | undefined>;
+  poll: Poll<BodyPart | undefined>;
   cancel(): void;
 }
 
@@ -168,7 +169,10 @@ function sourceOf(answer: UpstreamAnswer): Source {
   const response = answer instanceof OwnAnswer ? answer.asResponse() : answer;
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
   const read = async () => (await reader?.read())?.value;
-  const polled = new PolledPromises(read);
+  const polled = new PolledPromises(async () => {
+    const bytes = await read();
+    return bytes === undefined ? undefined : { bytes, from: 0, to: bytes.byteLength };
+  });
   return {
     read,
     poll: (wake) => polled.poll(wake),
@@ -203,7 +207,7 @@ export class BodyReader {
   }
 
   /** The same for those who do not want a promise for each part. Not to be mixed with `read` while it waits. */
-  poll(wake: () => void): Polled<Uint8Array | undefined> {
+  poll(wake: () => void): Polled<BodyPart | undefined> {
     try {
       const value = this.#source.poll(wake);
       if (value !== LATER) return this.#received(value);
@@ -221,7 +225,7 @@ export class BodyReader {
     if (this.#limit === undefined && !this.#over) this.#limit = limit(this.#idleMs, () => this.#watch());
   }
 
-  #received(value: Uint8Array | undefined): Uint8Array | undefined {
+  #received<T>(value: T): T {
     if (this.#idled) throw stalled();
     if (value === undefined) this.#stop();
     else this.#waitingSinceMs = 0;

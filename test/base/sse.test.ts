@@ -141,3 +141,27 @@ function byTheStandard(bytes: Uint8Array): SseFrame[] {
   }
   return frames;
 }
+
+test("any bytes become the same frames, however they are split, and wherever they stand in their buffers", () => {
+  const texts = ["a", "\n\n", "\r", "data: b\n", "é", "€", "😀", "\uFEFF"].map((text) => Buffer.from(text));
+  const broken = [[0xef], [0xbb], [0xf0, 0x9f], [0xff]].map((bytes) => Buffer.from(bytes));
+  const piece = fc.constantFrom(...texts, ...broken);
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 20 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 6 })),
+      (pieces, sizes) => {
+        const bytes = Buffer.concat(pieces);
+        const cutter = new FrameCutter();
+        let text = "";
+        for (let at = 0; at < bytes.length; ) {
+          const to = Math.min(bytes.length, at + sizes.next().value);
+          text += cutter.push(bytes, at, to);
+          at = to;
+        }
+        // The bytes as a whole are decoded by the runtime.
+        expect(parseFrames(text + cutter.end())).toEqual(framesOf([new Uint8Array(bytes)]));
+      },
+    ),
+  );
+});

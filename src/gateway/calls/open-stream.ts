@@ -73,9 +73,9 @@ export async function openLive(
     if (intake.pending !== "") return intake.handOver();
     if (intake.ended) return undefined;
     try {
-      const chunk = body.poll(wake);
-      if (chunk === LATER) return LATER;
-      intake.take(chunk);
+      const part = body.poll(wake);
+      if (part === LATER) return LATER;
+      intake.take(part?.bytes, part?.from, part?.to);
     } catch {
       // Whatever broke the connection, the client gets an error event of its protocol.
       intake.ended = true;
@@ -113,13 +113,13 @@ class Intake {
     this.#begun = begun;
   }
 
-  take(chunk: Uint8Array | undefined): void {
+  take(chunk: Uint8Array | undefined, from = 0, to = chunk?.byteLength): void {
     const { relay } = this;
     if (chunk === undefined) {
       this.pending += relay.push(this.#cutter.end()) + relay.end();
       this.ended = true;
     } else {
-      const block = this.#cutter.push(chunk);
+      const block = this.#cutter.push(chunk, from, to);
       if (this.#begun !== undefined && block.includes("data:")) {
         this.#begun();
         this.#begun = undefined;

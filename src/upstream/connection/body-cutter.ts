@@ -53,13 +53,13 @@ export class BodyCutter {
     return true;
   }
 
-  /** Takes the next bytes, from `at` on, and passes on those of the body. Throws `BrokenAnswer`. */
-  push(bytes: Buffer, from: number, pass: (part: Buffer) => void): void {
+  /** Takes the next bytes, from `from` on, and passes on where those of the body are. Throws `BrokenAnswer`. */
+  push(bytes: Buffer, from: number, pass: (bytes: Buffer, from: number, to: number) => void): void {
     let at = from;
     while (at < bytes.length && this.#step !== "over") {
       if (this.#step === "data") {
         const end = bytes.length - at > this.#left ? at + this.#left : bytes.length;
-        pass(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+        pass(bytes, at, end);
         this.#left -= end - at;
         at = end;
         if (this.#left === 0) this.#step = this.#isChunked ? "after-data" : "over";

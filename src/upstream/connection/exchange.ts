@@ -60,6 +60,13 @@ const INTERIM_MAX = 16;
 /** The length of the empty line at the end of a head, with the line end before it. */
 const HEAD_END_BYTES = 4;
 
+/** Bytes of a body, from one position of a buffer to another: a view of them would cost more than reading them. */
+export interface BodyPart {
+  readonly bytes: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** An answer whose head has arrived. */
 export interface WireAnswer {
   readonly head: AnswerHead;
@@ -69,7 +76,7 @@ export interface WireAnswer {
    */
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
   /** The same for those who do not want a promise for each part. `wake` is called as the bytes arrive, and must not throw. */
-  poll(wake: () => void): Polled<Uint8Array | undefined>;
+  poll(wake: () => void): Polled<BodyPart | undefined>;
   /** The same as one text in UTF-8, of an answer that is complete and was not read. */
   text(): string;
   /** Whether all bytes have arrived. */
@@ -96,8 +103,9 @@ export class CallExchange implements WireAnswer {
   #head: AnswerHead | undefined;
   #cutter: BodyCutter | undefined;
   #first: Buffer | undefined;
-  /** Where the bytes of the body begin in the first part. */
+  /** Where the bytes of the body begin and end in the first part. */
   #firstAt = 0;
+  #firstEnd = 0;
   #others: Uint8Array[] | undefined;
   #waiting = 0;
   #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
@@ -231,16 +239,25 @@ export class CallExchange implements WireAnswer {
   /** A view of the bytes is only made for those who read bytes. */
   #keepRest(bytes: Buffer, at: number): void {
     this.#waiting += bytes.length - at;
-    this.#first = bytes;
-    this.#firstAt = at;
+    this.#begins(bytes, at, bytes.length);
   }
 
-  readonly #pass = (part: Buffer): void => {
-    this.#waiting += part.length;
-    if (this.#first === undefined) this.#first = part;
-    else {
+  #begins(bytes: Buffer, from: number, to: number): void {
+    this.#first = bytes;
+    this.#firstAt = from;
+    this.#firstEnd = to;
+  }
+
+  readonly #pass = (bytes: Buffer, from: number, to: number): void => {
+    this.#waiting += to - from;
+    if (this.#first === undefined) this.#begins(bytes, from, to);
+    else if (this.#first === bytes) {
+      // What stood between the two is not needed any more.
+      bytes.copyWithin(this.#firstEnd, from, to);
+      this.#firstEnd += to - from;
+    } else {
       this.#others ??= [];
-      this.#others.push(part);
+      this.#others.push(bytes.subarray(from, to));
     }
   };
 
@@ -270,47 +287,50 @@ export class CallExchange implements WireAnswer {
   }
 
   #take(): Buffer | undefined {
-    const first = this.#firstAt === 0 ? this.#first : this.#first?.subarray(this.#firstAt);
+    const part = this.#takePart();
+    if (part === undefined) return undefined;
+    const { bytes, from, to } = part;
+    return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+  }
+
+  #takePart() {
+    const bytes = this.#first;
     const others = this.#others;
+    const [from, to] = [this.#firstAt, this.#firstEnd];
     this.#first = undefined;
-    this.#firstAt = 0;
     this.#others = undefined;
     this.#waiting = 0;
-    if (first === undefined || others === undefined) return first;
-    return Buffer.concat([first, ...others]);
+    if (bytes === undefined) return undefined;
+    if (others === undefined) return { bytes, from, to };
+    const joined = Buffer.concat([bytes.subarray(from, to), ...others]);
+    return { bytes: joined, from: 0, to: joined.length };
   }
 
   read(): Uint8Array | undefined | Promise<Uint8Array | undefined> {
-    const bytes = this.#next();
-    if (bytes !== LATER) return bytes;
+    if (this.#hasNext()) return this.#take();
     this.#reading = Promise.withResolvers();
     return this.#reading.promise;
   }
 
-  poll(wake: () => void): Polled<Uint8Array | undefined> {
-    const bytes = this.#next();
-    if (bytes === LATER) this.#wake = wake;
-    return bytes;
+  poll(wake: () => void): Polled<BodyPart | undefined> {
+    if (this.#hasNext()) return this.#takePart();
+    this.#wake = wake;
+    return LATER;
   }
 
-  #next(): Polled<Uint8Array | undefined> {
-    if (this.#first === undefined) {
-      if (this.#error !== undefined) throw this.#error;
-      if (this.#isOver) return undefined;
-    }
+  /** Whether there are bytes, or the end. Throws what broke the answer. */
+  #hasNext(): boolean {
     this.#connection?.resume();
-    return this.#first === undefined ? LATER : this.#take();
+    if (this.#first === undefined && this.#error !== undefined) throw this.#error;
+    return this.#first !== undefined || this.#isOver;
   }
 
   text(): string {
-    const isOne = this.#others === undefined;
-    const at = isOne ? this.#firstAt : 0;
-    const bytes = isOne ? this.#first : this.#take();
-    this.#first = undefined;
-    this.#firstAt = 0;
-    if (bytes === undefined) return "";
-    const isMarked = bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
-    return bytes.toString("utf8", isMarked ? at + 3 : at, bytes.length);
+    const part = this.#takePart();
+    if (part === undefined) return "";
+    const { bytes, from, to } = part;
+    const isMarked = bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
+    return bytes.toString("utf8", isMarked ? from + 3 : from, to);
   }
 
   /** The server closed the connection; without `isOrderly` it broke. */
