@@ -29,6 +29,8 @@ const WHOLE_SHARE = 0.8;
 /** A hidden part with the headline and this much other text is the page as well. */
 const HEADED_CHARS_MIN = 300;
 const TITLED_SHARE = 0.7;
+/** Each hidden part is compared with each headline. */
+const HEADLINES_MAX = 10;
 /** So many hidden parts under titles are the answers to questions, or the chapters of an accordion. */
 const DISCLOSED_MIN = 3;
 const DISCLOSED_TITLE_CHARS_MAX = 200;
@@ -173,10 +175,12 @@ function isWholePage(element: PageElement, chars: number): boolean {
   );
 }
 
-/** The headlines that the title of the page names. */
+/** The headlines that the title of the page names; none if they are more than a page has. */
 function titledHeadlines({ body, title }: PageDocument): readonly PageElement[] {
+  const headlines = body.getElementsByTagName("h1");
+  if (headlines.length > HEADLINES_MAX) return [];
   const said = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
-  return body.getElementsByTagName("h1").filter((headline) => {
+  return headlines.filter((headline) => {
     const words = headline.textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     return words.length > 0 && words.filter((word) => said.has(word)).length >= words.length * TITLED_SHARE;
   });
@@ -207,10 +211,10 @@ function disclosedParts(body: PageElement): ReadonlySet<PageElement> {
 
 /** The short visible element directly before a part that is the last one of its parent. */
 function titleBefore(element: PageElement): PageElement | undefined {
-  const siblings = element.parentNode?.children ?? [];
-  const title = siblings[siblings.length - 2];
-  if (siblings[siblings.length - 1] !== element || title === undefined || hidingOf(title) !== undefined)
-    return undefined;
+  if (element.parentNode?.lastElementChild !== element) return undefined;
+  let title = element.previousSibling;
+  while (title !== null && !(title instanceof PageElement)) title = title.previousSibling;
+  if (title === null || hidingOf(title) !== undefined) return undefined;
   const text = title.textContent.trim();
   return text.length > 0 && text.length <= DISCLOSED_TITLE_CHARS_MAX && !/^(?:a|img|input)$/.test(title.tag)
     ? title

@@ -55,7 +55,9 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
   const strings = structuredStrings(document.structured);
   const described = blocks.findIndex((block) => block.text.length > 40 && overlapOf(block, description) > 0.75);
   const articles = articleOrder(blocks);
-  const headings = blocks.filter((block) => block.element.tag === "h1").map((block) => block.index);
+  let headings = 0;
+  /** The number of headlines up to each block. */
+  const headingsTo = blocks.map((block) => (block.element.tag === "h1" ? ++headings : headings));
   const anchor = firstH1 >= 0 ? firstH1 : titled;
   const prose = blocks.filter((block) => block.text.length > 80 && block.linkChars < block.text.length * 0.4);
   const chars = sum(blocks.map((block) => block.text.length));
@@ -91,7 +93,7 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
               ? 0
               : 4,
       Math.min(articles.count, 20),
-      Math.min(headings.length, 10),
+      Math.min(headings, 10),
       articleBody === "" ? 0 : 1,
       path.split("/").filter((part) => part !== "").length,
       ...SCHEMA_TYPES.map((pattern) => (pattern.test(structured) ? 1 : 0)),
@@ -99,7 +101,7 @@ export function readPageTraits(document: PageDocument, blocks: readonly Block[],
     ],
     forBlock: (block) => [
       articles.orderOf(block),
-      headings.filter((index) => index <= block.index).length,
+      headingsTo[block.index] ?? 0,
       articleBody === "" ? -1 : articleBody.includes(compactHead(block.text).slice(0, 60)) ? 1 : 0,
       overlapOf(block, title),
       overlapOf(block, description),

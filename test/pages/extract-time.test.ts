@@ -1,0 +1,61 @@
+// Pages that would take minutes if any part of the extraction were quadratic.
+
+import { describe, expect, test } from "bun:test";
+import { extractPage } from "../../src/pages/convert/extract.ts";
+
+const extract = (html: string) =>
+  extractPage(html, { url: "https://site.example/", onlyMainContent: true, markdown: true, html: true, links: true });
+
+describe("the time is linear in the size of the page", () => {
+  const text =
+    "The river begins as a thin stream between two hills, and for the first ten miles nobody would call it a river at all.";
+  // Each case takes a fraction of a second. Quadratic work would not end within the test's time.
+  const cases: [name: string, html: string][] = [
+    ["one list of many items", `<ol>${"<li>x".repeat(15_000)}</ol>`],
+    ["hidden data", `<p>${text}</p>${`<div itemscope style="display:none">${text}</div>`.repeat(4000)}`],
+    ["the same paragraph", `<p>${text}${text}</p>`.repeat(3000)],
+    ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
+    ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
+    ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
+    ["captions", `<img src=a.png>${`<p class="caption">${text}</p>`.repeat(4000)}`],
+    [
+      "notes in one place",
+      `${"<p>x<sup><a href='#fn1'>1</a></sup></p>".repeat(2000)}<div>${"<a id=fn1></a>x<br><br>".repeat(3000)}`,
+    ],
+    [
+      "hidden parts in hidden parts",
+      `<p>${text}</p>${"<div class=tab hidden>".repeat(190)}${`<p hidden>${text}</p>`.repeat(2000)}`,
+    ],
+    ["hidden parts side by side", `<p>${text}</p><div>${"<div hidden>x</div>".repeat(40_000)}</div>`],
+    [
+      "hidden parts beside headlines",
+      `<title>a</title><p>${text}</p>${"<h1>a</h1>".repeat(15_000)}${"<div hidden>x</div>".repeat(15_000)}`,
+    ],
+    [
+      "parts for places",
+      `<p>${text}</p>${Array.from({ length: 15_000 }, (_, n) => `<i id="B:${n}"></i><div hidden id="S:${n}">x</div>`).join("")}`,
+    ],
+    [
+      "rules for one name",
+      `<style>${".a{height:1px}".repeat(4999)}.a{opacity:0}</style>${"<p class=a>xy</p>".repeat(4000)}`,
+    ],
+    ["breaks in a listing", `<p>${text}</p><pre>${"<br>".repeat(60_000)}x</pre>`],
+    ["the same two paragraphs", `<div>${`<p>${text}</p><p>${text}!</p>`.repeat(2000)}</div>`],
+    ["blanks", `<p>${text}</p><p>a${" ".repeat(300_000)}b</p>`],
+    ["tildes", `<p>${text}</p><p>${"~a ".repeat(60_000)}</p>`],
+    ["no tilde after one", `<p>a ~ b</p><p>${"] ".repeat(300_000)}</p>`],
+    ["metadata", `${"<meta>".repeat(300_000)}<p>${text}</p>`],
+    ["nothing but depth", "<div>".repeat(50_000)],
+    ["nothing but depth in a line", "<span>".repeat(40_000)],
+    ["depth of many kinds", "<b><i><u><p>".repeat(10_000)],
+    ["what is empty, at a depth", `${"<div>".repeat(199)}${"<a></a>".repeat(100_000)}`],
+    ["ends of nothing, at a depth", `${"<div>".repeat(60_000)}${"</x>".repeat(300_000)}`],
+    ["paragraphs that end only, at a depth", `${"<div>".repeat(60_000)}${"</p>".repeat(300_000)}`],
+    ["metadata at a depth", `${"<div>".repeat(80_000)}${"<meta>".repeat(150_000)}`],
+    ["titles in a picture, at a depth", `${"<div>".repeat(80_000)}<svg>${"<title></title>".repeat(130_000)}`],
+  ];
+  for (const [name, html] of cases)
+    test(name, () => {
+      expect(extract(html).markdown).toBeDefined();
+    });
+});
