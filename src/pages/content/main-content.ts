@@ -17,6 +17,7 @@ import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, 
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { prune } from "./prune.ts";
+import { dropRepeats } from "./repeats.ts";
 import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
@@ -57,6 +58,11 @@ const STEPS: readonly Step[] = [
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "copies", because: "another container has the same text", run: dropCopies },
+  {
+    name: "repeats",
+    because: "a slide, a title of a tile or a line for another screen that stands there twice",
+    run: dropRepeats,
+  },
 ];
 
 /** A choice with less text than this is doubtful if the page has much more. */

@@ -1,0 +1,122 @@
+// Drops what a page shows twice in its small parts: the clones of slides, the second title of a tile, and the version of a line for
+// another screen. Refrains, rows and answers that repeat a text are kept.
+
+import { closest, elementsOf, type PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
+import { headingLevel, type JudgedPage } from "./judged.ts";
+
+/** Shorter parts are often repeated on purpose. */
+const CLONE_CHARS_MIN = 30;
+const CLONE_NAME =
+  /(?:^|[\s_-])(?:swiper|slick|slide|slides|slider|carousel|splide|glide|owl|cloned|duplicate)(?:[\s_-]|$)/i;
+const NOT_CLONED = /^(?:tr|td|th|tbody|thead|dt|dd|p|blockquote|pre|h[1-6])$/;
+
+const TITLE_CHARS_MIN = 8;
+/** How many kept blocks, and how much text, may stand between the two titles of a tile. */
+const TITLE_REACH = 6;
+const TITLE_BETWEEN_CHARS_MAX = 120;
+
+/** Class names of parts that are shown on screens of some widths only. */
+const SCREENS =
+  /(?:^|\s)(?:d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
+const SCREENS_LEVELS = 2;
+const SCREENS_CHARS_MIN = 20;
+
+/** Drops such repetitions. */
+export function dropRepeats({ blocks, kept }: JudgedPage): void {
+  const order = blocks.filter((block) => kept.has(block));
+  dropClones(order, kept);
+  dropSecondTitles(order, kept);
+  dropOtherScreens(order, kept);
+}
+
+/** The text of an element as a number and its length: two siblings with the same have the same text. */
+interface Sum {
+  hash: number;
+  chars: number;
+}
+
+/** Drops siblings that have the same text as an earlier one, if they are slides or tiles. */
+function dropClones(order: readonly Block[], kept: Set<Block>): void {
+  const sums = new Map<PageElement, Sum>();
+  for (const { element, text } of order) {
+    const hash = Number(Bun.hash.xxHash32(text));
+    for (let at: PageElement | null = element; at !== null; at = at.parentNode) {
+      const sum = sums.get(at);
+      if (sum === undefined) sums.set(at, { hash, chars: text.length });
+      else {
+        sum.hash = (Math.imul(sum.hash, 31) + hash) | 0;
+        sum.chars += text.length;
+      }
+    }
+  }
+  const clones = new Set<PageElement>();
+  const known = new Map<PageElement, Set<string>>();
+  for (const [element, { hash, chars }] of sums) {
+    const { parentNode, tag } = element;
+    if (parentNode === null || chars < CLONE_CHARS_MIN || NOT_CLONED.test(tag)) continue;
+    const key = `${tag} ${hash} ${chars}`;
+    const siblings = known.get(parentNode);
+    if (siblings === undefined) known.set(parentNode, new Set([key]));
+    else if (!siblings.has(key)) siblings.add(key);
+    else if (isTileOrSlide(element)) clones.add(element);
+  }
+  if (clones.size === 0) return;
+  for (const block of order)
+    if (clones.has(block.element) || closest(block.element, (at) => clones.has(at)) !== undefined) kept.delete(block);
+}
+
+function isTileOrSlide(element: PageElement): boolean {
+  if (CLONE_NAME.test(element.className)) return true;
+  return elementsOf(element).some(({ tag }) => tag === "img" || tag === "a");
+}
+
+/** Drops a title that stands a second time in the same tile. */
+function dropSecondTitles(order: readonly Block[], kept: Set<Block>): void {
+  order.forEach((block, at) => {
+    if (headingLevel(block) === 0 || block.text.length < TITLE_CHARS_MIN || !kept.has(block)) return;
+    let between = 0;
+    for (let back = at - 1; back >= Math.max(0, at - TITLE_REACH) && between <= TITLE_BETWEEN_CHARS_MAX; back--) {
+      const before = order[back] as Block;
+      const isSame = before.text === block.text;
+      const isTitle = headingLevel(before) > 0 || before.linkChars >= before.text.length * 0.9;
+      if (isSame && kept.has(before) && isTitle && areInOneTile(before.element, block.element)) kept.delete(block);
+      if (isSame || headingLevel(before) > 0) return;
+      between += before.text.length;
+    }
+  });
+}
+
+/** Whether two elements stand in different parts of one tile, and not in two tiles of the same kind. */
+function areInOneTile(first: PageElement, second: PageElement): boolean {
+  const branches = new Map<PageElement, PageElement>();
+  for (let at = first; at.parentNode !== null; at = at.parentNode) branches.set(at.parentNode, at);
+  for (let at = second; at.parentNode !== null; at = at.parentNode) {
+    const other = branches.get(at.parentNode);
+    if (other !== undefined) return other.tag !== at.tag || other.className !== at.className;
+  }
+  return false;
+}
+
+/** Drops a line that stands elsewhere too, if its names say that it is for screens of another width. */
+function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
+  const places = new Map<string, Block[]>();
+  for (const block of order) {
+    if (block.text.length < SCREENS_CHARS_MIN || !kept.has(block)) continue;
+    const list = places.get(block.text);
+    if (list === undefined) places.set(block.text, [block]);
+    else list.push(block);
+  }
+  for (const list of places.values()) {
+    if (list.length < 2) continue;
+    const named = list.filter(isForScreens);
+    for (const block of named.length === list.length ? named.slice(1) : named) kept.delete(block);
+  }
+}
+
+function isForScreens({ element }: Block): boolean {
+  let at: PageElement | null = element;
+  for (let level = 0; at !== null && level <= SCREENS_LEVELS; level++, at = at.parentNode)
+    if (at.className !== "" && SCREENS.test(at.className)) return true;
+  return false;
+}

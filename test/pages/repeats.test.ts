@@ -1,0 +1,54 @@
+// What a page shows twice in its small parts, and what it repeats on purpose.
+
+import { expect, test } from "bun:test";
+import { cutBlocks } from "../../src/pages/content/blocks.ts";
+import { dropRepeats } from "../../src/pages/content/repeats.ts";
+import { parsePage } from "../../src/pages/dom/parse.ts";
+
+/** The texts of a page's blocks that are left. */
+function left(html: string): string[] {
+  const document = parsePage(html);
+  const blocks = cutBlocks(document.body);
+  const verdicts = blocks.map(() => 1);
+  const kept = new Set(blocks);
+  dropRepeats({ document, blocks, verdicts, unadjusted: verdicts, kept });
+  return [...kept].map(({ text }) => text);
+}
+
+const SLIDE = "A lantern that burns through the longest night of the year.";
+
+const cases: readonly (readonly [string, string, readonly string[]])[] = [
+  ["the clone of a slide", `<div>${`<div class="swiper-slide"><p>${SLIDE}</p></div>`.repeat(3)}</div>`, [SLIDE]],
+  [
+    "the clone of a tile with a picture",
+    `<ul>${`<li><img src="/l.jpg"><h3>Lantern of the northern harbour</h3><span>€ 40</span></li>`.repeat(2)}</ul>`,
+    ["Lantern of the northern harbour", "€ 40"],
+  ],
+  [
+    "the second title of a tile",
+    `<div><div class="front"><h3>Lantern of the north</h3><p>New</p></div><div class="back"><h3><a href="/l">Lantern of the north</a></h3><p>€ 40</p></div></div>`,
+    ["Lantern of the north", "New", "€ 40"],
+  ],
+  ["the line for another screen", `<div><p>${SLIDE}</p><p class="d-md-none">${SLIDE}</p></div>`, [SLIDE]],
+];
+for (const [name, html, expected] of cases) test(`${name} is dropped`, () => expect(left(html)).toEqual([...expected]));
+
+const repeated: readonly (readonly [string, string])[] = [
+  ["a refrain", `<div><p>${SLIDE}</p><p>Second stanza.</p><p>${SLIDE}</p></div>`],
+  ["a stanza", `<div><div><p>${SLIDE}</p></div><div><p>Between.</p></div><div><p>${SLIDE}</p></div></div>`],
+  [
+    "a row of a table",
+    `<table>${`<tr><td><a href="/a">The ferry leaves at seven in the morning</a></td></tr>`.repeat(2)}</table>`,
+  ],
+  [
+    "titles with text between them",
+    `<h2>Chapter of ropes</h2><p>${SLIDE} ${SLIDE} ${SLIDE}</p><h2>Chapter of ropes</h2>`,
+  ],
+  ["titles with another title between them", `<h3>Opening hours</h3><h3>Winter</h3><h3>Opening hours</h3>`],
+  [
+    "tiles with other prices",
+    `<div><a href="/1">Lantern of the north, large</a> € 40</div><div><a href="/1">Lantern of the north, large</a> € 50</div>`,
+  ],
+];
+for (const [name, html] of repeated)
+  test(`${name} is kept`, () => expect(left(html)).toEqual(cutBlocks(parsePage(html).body).map(({ text }) => text)));
