@@ -22,7 +22,7 @@ function start(id: number, path: string, url: string): void {
   threads.set(id, thread);
 }
 
-function receive(id: number, piece: Uint8Array, isLast: boolean): void {
+function receive({ to: id, piece, isLast, isPacked }: Extract<ToProcess, { to: number }>): void {
   const all = pieces.get(id) ?? [];
   all.push(piece);
   if (!isLast) {
@@ -30,12 +30,14 @@ function receive(id: number, piece: Uint8Array, isLast: boolean): void {
     return;
   }
   pieces.delete(id);
-  threads.get(id)?.postMessage(deserialize(Buffer.concat(all).buffer as ArrayBuffer));
+  const whole = Buffer.concat(all);
+  const task = isPacked ? Bun.zstdDecompressSync(whole) : whole;
+  threads.get(id)?.postMessage(deserialize(task));
 }
 
 process.on("message", (message: ToProcess) => {
   if ("start" in message) start(message.start, message.path, message.url);
-  else if ("to" in message) receive(message.to, message.piece, message.isLast);
+  else if ("to" in message) receive(message);
   else {
     threads.get(message.end)?.terminate();
     threads.delete(message.end);

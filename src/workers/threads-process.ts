@@ -40,6 +40,11 @@ const LINGER_MS = 5000;
  * first hundreds of pages: this one compiles only what runs ten times as often, and a page cost a quarter less.
  */
 const RUNTIME_OPTIONS = { BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "640000" };
+/**
+ * Larger tasks are compressed first, in a thread of the runtime: the event loop sends a page in a fraction of the time, and the
+ * process reads it in less.
+ */
+const PACKED_BYTES_MIN = 32 * 1024;
 /** If the process ends so often before it is ready, threads run in this process instead. */
 const FAILED_STARTS_MAX = 2;
 
@@ -169,7 +174,13 @@ class DistantThread implements PoolThread {
   }
 
   postMessage(message: unknown): void {
-    this.#sendFrom(serialize(message, { binaryType: "nodebuffer" }), 0);
+    const bytes = serialize(message, { binaryType: "nodebuffer" });
+    if (bytes.byteLength < PACKED_BYTES_MIN) this.#sendFrom(bytes, { at: 0, isPacked: false });
+    else
+      Bun.zstdCompress(bytes, { level: 1 }).then(
+        (packed) => this.#sendFrom(packed, { at: 0, isPacked: true }),
+        () => this.#sendFrom(bytes, { at: 0, isPacked: false }),
+      );
   }
 
   terminate(): void {
@@ -177,11 +188,11 @@ class DistantThread implements PoolThread {
     this.#way.ended();
   }
 
-  #sendFrom(bytes: Uint8Array, at: number): void {
+  #sendFrom(bytes: Uint8Array, { at, isPacked }: { at: number; isPacked: boolean }): void {
     if (this.#hasEnded) return;
     const end = at + PIECE_BYTES;
     const isLast = end >= bytes.byteLength;
-    this.#way.send({ to: this.#id, piece: bytes.slice(at, end), isLast });
-    if (!isLast) setImmediate(() => this.#sendFrom(bytes, end));
+    this.#way.send({ to: this.#id, piece: bytes.slice(at, end), isLast, isPacked });
+    if (!isLast) setImmediate(() => this.#sendFrom(bytes, { at: end, isPacked }));
   }
 }

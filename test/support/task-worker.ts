@@ -2,6 +2,7 @@
 
 import { getPriority } from "node:os";
 import { serveTasks } from "../../src/workers/serve.ts";
+import { digestOf } from "./digest.ts";
 
 /** A task of this worker. */
 export interface WorkerTask {
@@ -23,13 +24,6 @@ serveTasks<WorkerTask, number>((task) => {
   if (task.what === "loop") for (;;) if (Math.random() > 2) break;
   return task.value ?? 0;
 });
-
-/** A number that depends on every byte and its position. */
-function digestOf(bytes: Uint8Array): number {
-  let digest = 0;
-  for (const [index, byte] of bytes.entries()) digest = (digest + byte * ((index % 7) + 1)) % 1_000_007;
-  return digest;
-}
 
 /** Fills memory, slowly enough to be stopped. */
 function fill(mebibytes: number): number {

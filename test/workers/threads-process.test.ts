@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { COMMIT, VERSION } from "../../src/base/version.ts";
 import { createPool, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
 import { BEHIND } from "../../src/workers/priority.ts";
 import { createThreadsProcess, type ThreadsProcess } from "../../src/workers/threads-process.ts";
+import { digestOf } from "../support/digest.ts";
 import type { WorkerTask } from "../support/task-worker.ts";
 
 const WORKER = new URL("../support/task-worker.ts", import.meta.url);
@@ -60,12 +62,41 @@ test.if(process.platform === "linux")("the environment of the process has option
   expect(ours).toEqual(["BUN_JSC_thresholdForFTLOptimizeAfterWarmUp=640000"]);
 });
 
-test("a large task arrives whole, in pieces between which the event loop goes on", async () => {
+/** Bytes in which nothing repeats, so that they cannot be compressed. */
+const NOISE = new Uint8Array(MEBIBYTE);
+for (let index = 0, state = 1; index < NOISE.length; index++) {
+  state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  NOISE[index] = state >>> 24;
+}
+const TEXT = new Uint8Array(MEBIBYTE).map((_, index) => index % 251);
+
+test("a large task arrives whole, compressed or in pieces between which the event loop goes on", async () => {
   open();
   await pool.run({ what: "echo" }, TIME);
-  const bytes = new Uint8Array(5 * MEBIBYTE).map((_, index) => index % 251);
-  expect(await pool.run({ what: "digest", bytes }, TIME)).toBe(417008);
-  expect(bytes.byteLength).toBe(5 * MEBIBYTE);
+  for (const bytes of [TEXT, NOISE]) {
+    expect(await pool.run({ what: "digest", bytes }, TIME)).toBe(digestOf(bytes));
+    expect(bytes.byteLength).toBe(MEBIBYTE);
+  }
+});
+
+/** A program that answers each task with the number of bytes that it was sent. */
+const COUNTING = `
+  let id = 0, sent = 0;
+  process.on("message", (message) => {
+    if (!("to" in message)) return;
+    sent += message.piece.byteLength;
+    if (!message.isLast) return;
+    process.send({ from: message.to, data: { id: ++id, output: sent } });
+    sent = 0;
+  });
+  process.send({ ready: ${JSON.stringify(`${VERSION} ${COMMIT}`)} });
+`;
+
+test("a large task that can be compressed is sent in fewer bytes", async () => {
+  open({ command: [process.execPath, "-e", COUNTING] });
+  expect(await pool.run({ what: "echo" }, TIME)).toBeGreaterThan(0);
+  expect(await pool.run({ what: "digest", bytes: TEXT }, TIME)).toBeLessThan(TEXT.byteLength / 10);
+  expect(await pool.run({ what: "digest", bytes: NOISE }, TIME)).toBeGreaterThan(NOISE.byteLength * 0.9);
 });
 
 test("a task that throws fails alone, and one that does not end is stopped at its deadline", async () => {
