@@ -177,6 +177,7 @@ export function spliceMembers(text: string, members: Readonly<Record<string, unk
       found.push(which);
       out += text.slice(copied, start) + jsonOf(value);
       copied = end;
+      if (found.length === names.length && isLast(names, text, end)) return out + text.slice(end);
     }
     at = skipSpace(text, end);
     if (text.charCodeAt(at) !== COMMA) break;
@@ -194,6 +195,18 @@ export function spliceMembers(text: string, members: Readonly<Record<string, unk
   const isEmpty = skipSpace(text, text.indexOf("{") + 1) === close;
   return out + (isEmpty ? appended.slice(1) : appended) + text.slice(close);
 }
+
+/** Whether none of the keys can occur at or after an offset, however they are written: letters of a key may be escaped. */
+function isLast(names: readonly string[], text: string, from: number): boolean {
+  // What is looked for stands mostly at the beginning, and a long text is not searched once for each name.
+  if (names.length > SOUGHT_NAMES_MAX || text.includes("\\u", from)) return false;
+  for (const name of names) if (!WORD.test(name) || text.includes(`"${name}"`, from)) return false;
+  return true;
+}
+
+const SOUGHT_NAMES_MAX = 4;
+/** A name that JSON writes as it is, or with `\u`. */
+const WORD = /^\w+$/;
 
 /** The position in `names` of the key whose quotes are at `start` and before `end`; -1 if it is none of them. */
 function keyAmong(names: readonly string[], text: string, start: number, end: number): number {

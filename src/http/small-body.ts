@@ -56,7 +56,7 @@ export function smallBytes(request: Request, limits: SmallLimits): Promise<Uint8
 }
 
 function readSmall<T>(request: Request, limits: SmallLimits, read: (request: Request) => Promise<T>): Promise<T> {
-  if (Number(request.headers.get("content-length")) > limits.maxBytes)
+  if (limits.maxBytes < SMALL_BYTES_MAX && Number(request.headers.get("content-length")) > limits.maxBytes)
     return Promise.reject(bodyTooLarge(limits.maxBytes));
   return new Promise((resolve, reject) => {
     // Most bodies arrive together with their headers and are complete one turn later.

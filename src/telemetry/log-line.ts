@@ -34,13 +34,13 @@ const UNREADABLE = "[unreadable]";
 
 const NO_FIELDS: LogFields = {};
 
-/** A member of the lines of requests: its quoted name, and its last text with how that is written. */
+/** A member of the lines of requests: its quoted name, and its last text with how the whole member is then written. */
 interface KnownMember {
   readonly begin: string;
   readonly isSecret: boolean;
   readonly isRequestId: boolean;
   text: string;
-  written: string;
+  whole: string;
 }
 
 /**
@@ -63,7 +63,7 @@ export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers 
       const member = memberText(name, readMember(fields, name), redact, known);
       if (member === "") continue;
       if (line.length + member.length >= LINE_CHARS_MAX) return `${line},"truncated":true}\n`;
-      line += `,${member}`;
+      line = `${line},${member}`;
     }
   }
   return `${line}}\n`;
@@ -84,7 +84,8 @@ function memberOf(known: KnownMembers, name: string): KnownMember {
     const isRequestId = name === "request_id" || name === "requestId";
     // The message is no field.
     const isSecret = name !== "msg" && isSecretName(name);
-    member = { begin: `${quote(name)}:`, isSecret, isRequestId, text: "", written: '""' };
+    const begin = `${quote(name)}:`;
+    member = { begin, isSecret, isRequestId, text: "", whole: `${begin}""` };
     if (known.size < MEMBERS_MAX) known.set(name, member);
   }
   return member;
@@ -94,13 +95,13 @@ function memberOf(known: KnownMembers, name: string): KnownMember {
 function textMember(known: KnownMembers, name: string, text: string, redact: Redact): string {
   const member = memberOf(known, name);
   if (member.isSecret) return `${member.begin}"${REDACTED}"`;
-  if (member.text === text) return member.begin + member.written;
-  const written = quote(safeText(member.isRequestId ? text.slice(0, REQUEST_ID_CHARS_MAX) : text, redact));
-  if (text.length <= KEPT_CHARS_MAX) {
+  if (member.text === text) return member.whole;
+  const whole = member.begin + quote(safeText(member.isRequestId ? text.slice(0, REQUEST_ID_CHARS_MAX) : text, redact));
+  if (text.length <= KEPT_CHARS_MAX && !member.isRequestId) {
     member.text = text;
-    member.written = written;
+    member.whole = whole;
   }
-  return member.begin + written;
+  return whole;
 }
 
 /** The same of a value that is no text and no number; empty if there is nothing to write. */

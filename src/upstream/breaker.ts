@@ -140,6 +140,8 @@ export class Breaker {
 
   /** Returns permission for a call. Of all nodes that share the breaker, only one may probe at a time. */
   acquireOfAll(account = ""): AtOnce<Permit | undefined> {
+    // As in nearly all calls.
+    if (this.#openedAtMs === undefined) return this.#callPermit(account);
     if (!this.#concerns(account) || this.peers === undefined || this.refuses(account)) return this.acquire(account);
     // While other nodes are asked, no second call asks them.
     const asking = { untilMs: this.#clock.now() + PROBE_LOST_MS };

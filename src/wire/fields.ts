@@ -164,14 +164,41 @@ function readerOfSeveral(reads: readonly Read[], checksAll: boolean): Read {
   };
 }
 
-/** The steps that a body needs: all, or those that no member stands for. */
+/** Masks of members have a bit for each step. More bits than these are no whole number. */
+const MASKED_STEPS_MAX = 52;
+/** Clients send few sets of members. Further ones are put together anew. */
+const PLANS_MAX = 200;
+
+/** The steps that a body needs: those of its members, and those that no member stands for. They are kept by the set of members. */
 function stepsFor(steps: readonly Step[]): (body: Fields) => readonly Step[] {
-  const names = new Set(steps.flatMap(({ places }) => places.map(({ container, name }) => container ?? name)));
   const always = steps.filter(({ places }) => places.length === 0);
+  const bits = bitsOf(steps);
+  const plans = new Map<number, readonly Step[]>([[0, always]]);
   return (body) => {
-    for (const name in body) if (names.has(name)) return steps;
-    return always;
+    let mask = 0;
+    for (const name in body) {
+      // Several members may stand for the same step.
+      for (const bit of bits.get(name) ?? NO_BITS) if (Math.floor(mask / bit) % 2 === 0) mask += bit;
+    }
+    const known = plans.get(mask);
+    if (known !== undefined) return known;
+    const plan = steps.filter(({ places }, at) => places.length === 0 || Math.floor(mask / 2 ** at) % 2 === 1);
+    if (plans.size < PLANS_MAX) plans.set(mask, plan);
+    return plan;
   };
+}
+
+const NO_BITS: readonly number[] = [];
+
+/** The bits of the steps that each member of the top level stands for. */
+function bitsOf(steps: readonly Step[]): Map<string, readonly number[]> {
+  if (steps.length > MASKED_STEPS_MAX) throw new Error("The table has too many parameters.");
+  const bits = new Map<string, number[]>();
+  for (const [at, { places }] of steps.entries()) {
+    for (const member of new Set(places.map(({ container, name }) => container ?? name)))
+      bits.set(member, [...(bits.get(member) ?? []), 2 ** at]);
+  }
+  return bits;
 }
 
 /** The values that are given; undefined if there are none. */

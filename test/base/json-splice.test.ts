@@ -23,6 +23,9 @@ describe("spliceMembers", () => {
     ['{"a":1,"b":2,"c":3}', { b: undefined, c: undefined }, '{"a":1}'],
     ['{"a":1,"b":2,"c":3}', { a: undefined, b: undefined, c: undefined }, "{}"],
     ['{"model":"x","model":"y","z":0}', { model: "w" }, '{"model":"w","z":0}'],
+    ['{"model":"x","mod\\u0065l":"y","z":0}', { model: "w" }, '{"mod\\u0065l":"w","z":0}'],
+    ['{"model":"x","z":["model",{"model":0}]}', { model: "w" }, '{"model":"w","z":["model",{"model":0}]}'],
+    ['{"a\\"":1,"z":0,"a\\"":2}', { 'a"': 3 }, '{"z":0,"a\\"":3}'],
   ])("%s with %j", (text, members, expected) => {
     expect(JSON.parse(spliceMembers(text, members))).toEqual(JSON.parse(expected));
     expect(spliceMembers(text, members).replaceAll(" ", "")).toBe(expected.replaceAll(" ", ""));

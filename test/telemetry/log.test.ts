@@ -3,6 +3,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { FakeClock } from "../../src/base/clock.ts";
 import { createLogger, type LoggerOptions, logFormat } from "../../src/telemetry/log.ts";
+import { makeRedactor } from "../../src/telemetry/redact.ts";
+import { KEY_BEGINNINGS } from "../../src/vendors/look-up.ts";
 import { readFiles } from "../architecture/source.ts";
 import { anyText } from "../support/any-text.ts";
 import { cpuMs } from "../support/real-time.ts";
@@ -218,6 +220,16 @@ describe("secrets", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test("of a vendor's shape are no plain hexadecimal digits, which are not looked at", () => {
+    for (const beginning of KEY_BEGINNINGS.split("|")) {
+      const text = beginning.replace(/\\x([\da-f]{2})/g, (_all: string, code: string) =>
+        String.fromCharCode(parseInt(code, 16)),
+      );
+      expect(/^[\da-f-]*$/.test(text)).toBe(false);
+    }
+    expect(makeRedactor(["0123abcd"])("00-0123abcd-ff")).toBe("00-[redacted]-ff");
   });
 
   test("that are configured never come out", () => {

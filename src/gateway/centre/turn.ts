@@ -78,7 +78,7 @@ export function turnOf(
     content: body,
     members: NO_MEMBERS,
     dropped: NONE_DROPPED,
-    clientHeaders: forwardedHeaders(request),
+    clientHeaders: forwardedHeaders(request, options),
     reservation,
     ...(other === undefined ? {} : { shownId: other.shownId }),
   };
@@ -97,16 +97,13 @@ export function modelFor(
   });
 }
 
-/** Client headers of a protocol that are forwarded to upstreams of the same protocol. */
-const FORWARDED = ["anthropic-beta", "anthropic-version", "openai-beta"];
-
-/** Selects the client headers that may be forwarded. */
-export function forwardedHeaders(request: Request): Record<string, string> {
+/** The client's headers of a protocol, which are forwarded to upstreams of the same protocol. */
+function forwardedHeaders({ headers }: Request, { betas, version }: DecodeOptions): Record<string, string> {
   const out: Record<string, string> = {};
-  for (const name of FORWARDED) {
-    const value = request.headers.get(name);
-    if (value !== null) out[name] = value;
-  }
+  if (betas !== undefined) out["anthropic-beta"] = betas;
+  if (version !== undefined) out["anthropic-version"] = version;
+  const openaiBetas = headers.get("openai-beta");
+  if (openaiBetas !== null) out["openai-beta"] = openaiBetas;
   return out;
 }
 

@@ -78,14 +78,23 @@ export class LabelReader {
 
 /** Adds sums of classes to those of the same provider, model, service and class. */
 export function addClasses(to: Map<string, ClassSums>, from: Iterable<ClassSums>): void {
-  for (const one of from) {
-    const place = `${one.provider}\n${one.service}\n${one.class}\n${one.model}`;
-    const sums = to.get(place);
-    if (sums === undefined) to.set(place, { ...one });
-    else {
-      sums.amount += one.amount;
-      sums.unpriced += one.unpriced;
-      sums.costMicros += one.costMicros;
-    }
-  }
+  for (const one of from) addToClasses(to, one);
+}
+
+/** The same of one. Returns the sums that it was added to. */
+export function addToClasses(to: Map<string, ClassSums>, one: ClassSums): ClassSums {
+  const place = `${one.provider}\n${one.service}\n${one.class}\n${one.model}`;
+  let sums = to.get(place);
+  if (sums === undefined) {
+    sums = { ...one };
+    to.set(place, sums);
+  } else addClass(sums, one);
+  return sums;
+}
+
+/** Adds what was billed in one class to its sums. */
+export function addClass(sums: ClassSums, one: ClassSums): void {
+  sums.amount += one.amount;
+  sums.unpriced += one.unpriced;
+  sums.costMicros += one.costMicros;
 }

@@ -4,7 +4,7 @@ import { ANSWERED, type FailedRoute, type KeptTry } from "../../base/attempt.ts"
 import type { BilledClass } from "../../base/billed-class.ts";
 import { isStorable, storable } from "../../base/storable.ts";
 import { latencyBucket } from "./latency.ts";
-import { addClasses, type ClassSums, type Label, LabelReader } from "./parts.ts";
+import { addClass, addToClasses, type ClassSums, type Label, LabelReader } from "./parts.ts";
 
 /** The error code of a request that its client aborted; this is not a failure. */
 export const STOPPED = "client_gone";
@@ -111,11 +111,27 @@ export function withStorableNames(record: UsageRecord): UsageRecord {
   return { ...record, ...Object.fromEntries(names) };
 }
 
+/** The texts of the last record that can be stored. Nearly all of the next one are the same. */
+const storableTexts: Record<(typeof TEXT_COLUMNS)[number], string | null> = {
+  requestId: null,
+  accountId: null,
+  keyId: null,
+  model: null,
+  provider: null,
+  upstreamModel: null,
+  endpoint: null,
+  errorCode: null,
+};
+/** Longer texts are not kept. */
+const KEPT_CHARS_MAX = 200;
+
 /** Whether every database can store the texts of a record. */
 export function hasStorableNames(record: UsageRecord): boolean {
   for (const name of TEXT_COLUMNS) {
     const text = record[name];
-    if (text !== null && !isStorable(text)) return false;
+    if (text === null || text === storableTexts[name]) continue;
+    if (!isStorable(text)) return false;
+    if (text.length <= KEPT_CHARS_MAX) storableTexts[name] = text;
   }
   return true;
 }
@@ -209,6 +225,8 @@ export class UsageTally {
   readonly #deltas = new Map<string, UsageDelta>();
   /** The group of the last record, to which the next one nearly always belongs too. */
   #last: UsageDelta | undefined;
+  /** Some of its classes, which are compared sooner than they are looked up. */
+  #billed: ClassSums[] = [];
   readonly #labels: LabelReader;
 
   /** `labels`: knows which tags have sums of their own, beyond this tally. */
@@ -232,14 +250,31 @@ export class UsageTally {
     addAmounts(delta, record);
     const labels = this.#labels.of(record, record.accountId, dayOf(record.createdAtMs));
     if (labels !== undefined) addLabels(delta, labels, record);
-    if (record.classes !== undefined) addBilled(delta, record.classes, record);
+    if (record.classes !== undefined) this.#addBilled(delta, record.classes, record);
     delta.firstAtMs = Math.min(delta.firstAtMs, record.createdAtMs);
     delta.lastAtMs = Math.max(delta.lastAtMs, record.createdAtMs);
+  }
+
+  #addBilled(delta: UsageDelta, classes: readonly BilledClass[], record: UsageRecord): void {
+    const { provider, upstreamModel: model, service = "" } = record;
+    for (const { name, amount, costMicros } of classes) {
+      const unpriced = costMicros === undefined ? amount : 0;
+      const one = { provider, model, service, class: name, amount, unpriced, costMicros: costMicros ?? 0 };
+      const known = this.#billed.find((sums) => isClassOf(sums, one));
+      if (known !== undefined) {
+        addClass(known, one);
+        continue;
+      }
+      delta.classes ??= new Map();
+      const sums = addToClasses(delta.classes, one);
+      if (this.#billed.length < BILLED_MAX) this.#billed.push(sums);
+    }
   }
 
   #groupOf(record: UsageRecord): UsageDelta {
     const last = this.#last;
     if (last !== undefined && isOf(last, record)) return last;
+    this.#billed = [];
     const group = groupOf(record);
     let delta = this.#deltas.get(group);
     if (delta === undefined) {
@@ -283,15 +318,16 @@ function addLabels(delta: UsageDelta, labels: readonly Label[], record: UsageRec
   }
 }
 
-function addBilled(delta: UsageDelta, classes: readonly BilledClass[], record: UsageRecord): void {
-  delta.classes ??= new Map();
-  const { provider, upstreamModel: model, service = "" } = record;
-  const sums = classes.map(({ name, amount, costMicros }) => ({
-    ...{ provider, model, service, class: name, amount },
-    unpriced: costMicros === undefined ? amount : 0,
-    costMicros: costMicros ?? 0,
-  }));
-  addClasses(delta.classes, sums);
+/** One group of requests has a few classes of one model. */
+const BILLED_MAX = 8;
+
+function isClassOf(sums: ClassSums, one: ClassSums): boolean {
+  return (
+    sums.class === one.class &&
+    sums.model === one.model &&
+    sums.provider === one.provider &&
+    sums.service === one.service
+  );
 }
 
 function addLatency(delta: UsageDelta, record: UsageRecord): void {
