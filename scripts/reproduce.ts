@@ -1,8 +1,9 @@
-// Builds the program here and in a copy of the repository in another folder, and compares the bytes. Usage: bun scripts/reproduce.ts
+// Builds the program here and in a copy of the repository in another folder, and compares the bytes.
+// Usage: bun scripts/reproduce.ts [--built FILE]; with it, FILE is what was built here.
 //
 // The copy has the same commit and the same changes. The last line is `N passed, N failed`.
 
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dir, "..");
@@ -16,11 +17,20 @@ function run(cwd: string, ...command: string[]): string {
   return done.stdout.toString();
 }
 
-function sumOf(folder: string, outfile: string): Promise<string> {
+const [flag, given] = process.argv.slice(2);
+if (flag !== undefined && (flag !== "--built" || given === undefined || !existsSync(given))) {
+  console.error("usage: bun scripts/reproduce.ts [--built FILE]");
+  process.exit(2);
+}
+
+/** Builds the program in a folder, and returns the path. */
+function built(folder: string, outfile: string): string {
   run(folder, process.execPath, "scripts/build.ts", outfile);
-  return Bun.file(outfile)
-    .bytes()
-    .then((bytes) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
+  return outfile;
+}
+
+async function sumOf(file: string): Promise<string> {
+  return new Bun.CryptoHasher("sha256").update(await Bun.file(file).bytes()).digest("hex");
 }
 
 rmSync(work, { recursive: true, force: true });
@@ -30,7 +40,8 @@ try {
     cpSync(join(root, name), join(copy, name));
   }
   for (const folder of [".git", "node_modules"]) run(root, "cp", "-al", join(root, folder), join(copy, folder));
-  const sums = [await sumOf(root, join(work, "one/sallyport")), await sumOf(copy, join(work, "two/sallyport"))];
+  const here = given ?? built(root, join(work, "one/sallyport"));
+  const sums = [await sumOf(here), await sumOf(built(copy, join(work, "two/sallyport")))];
   const isSame = sums[0] === sums[1];
   console.log(isSame ? `two builds in two folders: ${sums[0]}` : `two builds differ: ${sums.join(", ")}`);
   console.log(isSame ? "1 passed, 0 failed" : "0 passed, 1 failed");
