@@ -14,6 +14,51 @@ const blocks = (name: string) => fold(of(name)).choices[0]?.blocks;
 const sse = (...chunks: unknown[]) =>
   new TextEncoder().encode(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 
+/** A stream of which each frame is `frame` of the next text. */
+const repeated = (frame: (text: string) => string, texts: readonly string[]) =>
+  new TextEncoder().encode(texts.map((text) => `data: ${frame(text)}\n\n`).join(""));
+const textsOf = (bytes: Uint8Array) =>
+  read(bytes).flatMap((event) => (event.type === "text-delta" ? [`${event.choice}${event.text}`] : []));
+
+describe("frames that differ in their text alone", () => {
+  const member = (text: string) => `"content":${JSON.stringify(text)}`;
+  const whole = (delta: string, beside = "") => `{"id":"a"${beside},"choices":[{"index":0,"delta":{${delta}}}]}`;
+  test.each<[string, (text: string) => string]>([
+    ["plain ones", (text) => whole(member(text))],
+    ["with spaces", (text) => whole(` "content" : ${JSON.stringify(text)} `)],
+    ["with the member twice", (text) => whole(`"content":"other",${member(text)}`)],
+    ["with another member of the text", (text) => whole(member(text), `,"content":"other"`)],
+    ["with two lists of choices", (text) => whole(member(text), `,"choices":[{"delta":{"content":"other"}}]`)],
+    ["with changing ids", (text) => whole(member(text), `,"n":${text.length}`)],
+  ])("%s are read as each one alone", (_, frame) => {
+    const texts = ["one", "two", "", 'q"q', "b\\b", "\n", "é😀", "{}", '"', "}}]}", "seven", "three"];
+    expect(textsOf(repeated(frame, texts))).toEqual(texts.filter((text) => text !== "").map((text) => `0${text}`));
+  });
+
+  test("of a member that stands there twice, the last one counts", () => {
+    const frame = (text: string) => `{"choices":[{"delta":{"content":"${text}","content":"same"}}]}`;
+    expect(textsOf(repeated(frame, ["a", "b", "c", "d"]))).toEqual(["0same", "0same", "0same", "0same"]);
+  });
+
+  test("texts of several choices in turn stay with their choices, and nothing follows an end", () => {
+    const chunk = (index: number, content: string, finish: string | null = null) => ({
+      choices: [{ index, delta: finish === null ? { content } : {}, finish_reason: finish }],
+    });
+    const bytes = sse(chunk(0, "a"), chunk(0, "b"), chunk(1, "c"), chunk(1, "d"), chunk(0, "e"), chunk(0, "", "stop"));
+    const late = sse(chunk(0, "f"), chunk(1, "g"), chunk(1, "h"));
+    expect(textsOf(new Uint8Array([...bytes, ...late]))).toEqual(["0a", "0b", "1c", "1d", "0e", "1g", "1h"]);
+  });
+
+  test("usage and invalid text are seen between them", () => {
+    const usage = (text: string) =>
+      `{"choices":[{"delta":{"content":"${text}"}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`;
+    const events = read(repeated(usage, ["a", "b", "c"]));
+    expect(events.filter(({ type }) => type === "text-delta")).toHaveLength(3);
+    const broken = read(repeated((text) => `{"choices":[{"delta":{"content":"${text}"}}]}`, ["a", "b", "c\tc"]));
+    expect(broken.at(-1)?.type).toBe("error");
+  });
+});
+
 describe("transcripts", () => {
   test.each(names)("%s is read into its golden events, in legal order", (name) => {
     const events = of(name);

@@ -13,6 +13,7 @@ import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
 import { pageAnnotations, pagesBeside } from "./pages-beside.ts";
 import { plainEvents, startEvent } from "./plain-answer.ts";
+import { PlainFrame } from "./plain-frame.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
 
@@ -37,7 +38,6 @@ interface Choice {
 
 /** The protocol's name in `origin`. */
 const ORIGIN = "openai-chat";
-
 /** Maximum number of choices. OpenAI's own limit of `n` is 128. */
 const CHOICES_MAX = 128;
 
@@ -49,21 +49,34 @@ export class OpenaiChatReader implements EventReader {
   /** Pages that the text cites by number. */
   #beside: ReturnType<typeof pagesBeside>;
   readonly #told = new ToldUsage();
+  readonly #plain = new PlainFrame();
 
-  push(frame: SseFrame, out: ChatEvent[]): void {
-    if (this.#over) return;
-    if (frame.data === "[DONE]") {
+  push({ data }: SseFrame, out: ChatEvent[]): void {
+    if (this.#over || this.#repeats(data, out)) return;
+    if (data === "[DONE]") {
       this.#finishAll(out);
       return;
     }
     let chunk: unknown;
     try {
-      chunk = JSON.parse(frame.data);
+      chunk = JSON.parse(data);
     } catch {
       this.#fail("The provider sent an event that is not JSON.", out);
       return;
     }
+    const from = out.length;
     this.chunk(chunk, out);
+    if (out.length === from + 1) this.#plain.learn(data, chunk, out[from] as ChatEvent);
+  }
+
+  /** Reads a frame that differs from an earlier one in its text alone; returns false for others. */
+  #repeats(data: string, out: ChatEvent[]): boolean {
+    const text = this.#plain.contentOf(data);
+    const choice = text === undefined ? undefined : this.#choices.get(this.#plain.choice);
+    if (text === undefined || choice === undefined || choice.reason !== undefined) return false;
+    this.#text(choice, text, undefined, out);
+    this.#told.follow(out, out.length - 1);
+    return true;
   }
 
   end(out: ChatEvent[]): void {
