@@ -11,6 +11,7 @@ import { dropButtons, dropSignatures, keepAttributions, keepAuthors, keepFigures
 import { predictQuality } from "./confidence.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
+import { addDescription } from "./described.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
@@ -120,6 +121,7 @@ export function keepMainContent(
   const unjudged = rest.filter(({ parentNode }) => parentNode !== null && !isInFrame({ element: parentNode }));
   if (unjudged.length > 0) omissions?.add("unjudged");
   prune({ document, blocks, kept, unjudged }, trace);
+  addDescription(document, blocks, kept);
   return { ...(quality === undefined ? {} : { quality }), ...(lines === undefined ? {} : { lines }) };
 }
 
