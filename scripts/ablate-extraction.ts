@@ -11,7 +11,8 @@ import { judgeBlocks, type Weights } from "../src/pages/content/choose.ts";
 import { chooseMain, STEP_NAMES } from "../src/pages/content/main-content.ts";
 import { loadWeights } from "../src/pages/content/weights.ts";
 import { type Folds, weightsFrom } from "./fit/folds.ts";
-import { type Truth, tokensOf } from "./fit/label.ts";
+import { keptF1 } from "./fit/kept-words.ts";
+import type { Truth } from "./fit/label.ts";
 import { readHtml } from "./fit/labelled-pages.ts";
 import { ADDRESS, readPage } from "./fit/read-page.ts";
 import { readSets } from "./fit/scoring.ts";
@@ -63,34 +64,11 @@ function scoresOf(set: string, id: string, truth: Truth): number[] {
   const document = readPage(readHtml(root, set, id));
   const blocks = cutBlocks(document.body);
   const weights: Weights = folds === undefined ? loadWeights() : weightsFrom(folds, set, id);
-  const verdicts = judgeBlocks(document, blocks, { url: ADDRESS, weights });
+  const { verdicts, kind } = judgeBlocks(document, blocks, { url: ADDRESS, weights });
   return VARIANTS.map((without) => {
-    const kept = chooseMain(document, blocks, verdicts, without === undefined ? {} : { without });
-    return scoreOf([...kept].map(({ text }) => text).join("\n"), truth);
+    const kept = chooseMain(document, blocks, verdicts, without === undefined ? { kind } : { kind, without });
+    return keptF1([...kept].map(({ text }) => text).join("\n"), truth);
   });
-}
-
-/** The F1 of the words, or of the pieces that must and must not be there. */
-function scoreOf(text: string, { text: reference, with: wanted = [], without: unwanted = [] }: Truth): number {
-  if ((reference ?? "") === "" && wanted.length > 0) {
-    const right = wanted.filter((piece) => text.includes(piece)).length;
-    return harmonic(right, right + unwanted.filter((piece) => text.includes(piece)).length, wanted.length);
-  }
-  const [own, expected] = [tokensOf(text), tokensOf(reference)];
-  if (expected.length === 0) return own.length === 0 ? 1 : 0;
-  const left = new Map<string, number>();
-  for (const token of expected) left.set(token, (left.get(token) ?? 0) + 1);
-  let right = 0;
-  for (const token of own) {
-    const count = left.get(token) ?? 0;
-    if (count > 0) right++;
-    left.set(token, count - 1);
-  }
-  return harmonic(right, own.length, expected.length);
-}
-
-function harmonic(right: number, taken: number, wanted: number): number {
-  return taken + wanted === 0 ? 1 : (2 * right) / (taken + wanted);
 }
 
 function signed(value: number): string {

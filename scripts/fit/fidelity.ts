@@ -62,7 +62,8 @@ export function checkFidelity(html: string): Fidelity {
   const judged = readPage(html);
   const blocks = cutBlocks(judged.body);
   const weights = loadWeights();
-  const kept = chooseMain(judged, blocks, judgeBlocks(judged, blocks, { url: ADDRESS, weights }));
+  const { verdicts, kind } = judgeBlocks(judged, blocks, { url: ADDRESS, weights });
+  const kept = chooseMain(judged, blocks, verdicts, { kind });
   const document = readPage(html);
   keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const shown = lettersOf(plain(toMarkdown(document.body)));

@@ -77,7 +77,7 @@ function forgiveExpected(document: PageDocument, blocks: readonly Block[], label
 }
 
 /** Approximately the registrable part of a host name. */
-function siteOf(address: string): string {
+export function siteOf(address: string): string {
   const trimmed = address.trim().replace(/^https?:\/\/web\.archive\.org\/web\/[^/]*\//, "");
   if (!URL.canParse(trimmed)) return "";
   const parts = new URL(trimmed).hostname.split(".");

@@ -11,7 +11,7 @@ function left(html: string): string[] {
   const blocks = cutBlocks(document.body);
   const verdicts = blocks.map(() => 1);
   const kept = new Set(blocks);
-  dropRepeats({ document, blocks, verdicts, unadjusted: verdicts, kept });
+  dropRepeats({ document, blocks, verdicts, unadjusted: verdicts, kept, kind: () => undefined });
   return [...kept].map(({ text }) => text);
 }
 

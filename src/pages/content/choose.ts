@@ -1,32 +1,51 @@
 // Chooses which blocks of a page are its main content: two passes of fitted decision trees judge the blocks, then the set with
 // the best expected F1 is taken. The choice depends on the page's structure and text, never on its site.
 
+import { lazily } from "../../base/lazily.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { type Ensemble, evaluateAll, sigmoid } from "./boost.ts";
 import { contextRows } from "./context.ts";
 import { readFeatures } from "./features.ts";
+import type { PageKind } from "./kind-signs.ts";
+import { readKindTraits } from "./kind-traits.ts";
+import { certainKind, type KindTable, kindShares } from "./kinds.ts";
 
-/** The two fitted ensembles. */
+/** The two fitted ensembles, and the trees that tell the kind of a page. */
 export interface Weights {
   readonly first: Ensemble;
   readonly second: Ensemble;
+  /** Absent while other weights are fitted or measured alone. */
+  readonly kinds?: KindTable | undefined;
 }
 
-/** The probability that each block is main content. */
+/** What the fitted trees say of a page. */
+export interface PageJudgement {
+  /** The probability that each block is main content. */
+  readonly verdicts: readonly number[];
+  /** The kind of the page, if it is certain. It is found out when it is asked for. */
+  readonly kind: () => PageKind | undefined;
+}
+
+/** Judges the blocks of a page. */
 export function judgeBlocks(
   document: PageDocument,
   blocks: readonly Block[],
   { url, weights }: { url: string; weights: Weights },
-): number[] {
-  const { rows, beside } = readFeatures(document, blocks, url);
+): PageJudgement {
+  const { rows, beside, shared } = readFeatures(document, blocks, url);
+  const { kinds } = weights;
   const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
   const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
   // The second pass has more features, but its verdict on a block follows those on its neighbours. On pages outside the training
   // data, the mean of both passes has the smallest error.
-  return second.map((verdict, index) =>
+  const verdicts = second.map((verdict, index) =>
     beside.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
   );
+  const kind = lazily(() =>
+    kinds === undefined ? undefined : certainKind(kindShares(readKindTraits(document, blocks, { url, shared }), kinds)),
+  );
+  return { verdicts, kind };
 }
 
 /**

@@ -4,8 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
-import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
-import { isThread } from "./page-traits.ts";
+import { headingLevel, isThreadPage, type JudgedPage, shareOfKept } from "./judged.ts";
 import { DATE } from "./phrases.ts";
 
 /** A longer title is text of its own: some disclosure elements hold their content in the summary. */
@@ -177,7 +176,8 @@ const AUTHOR_LEVELS = 3;
 const POSTS_MIN = 2;
 
 /** Keeps the name of the author of a post whose text is kept. */
-export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
+export function keepAuthors(page: JudgedPage): void {
+  const { blocks, kept } = page;
   const named = blocks.filter(isAuthor);
   if (named.length < POSTS_MIN) return;
   const posts = postsOf(named);
@@ -190,7 +190,7 @@ export function keepAuthors({ document, blocks, kept }: JudgedPage): void {
     if (own === undefined) bodies.set(post, [block]);
     else own.push(block);
   }
-  const isForum = isThread(document);
+  const isForum = isThreadPage(page);
   const dates = datesOf(blocks, posts);
   for (const [post, own] of bodies) {
     // A part with a headline is a teaser for another page.
@@ -293,8 +293,8 @@ function isButton({ element, text }: Block): boolean {
 const SIGNATURE = /(?:^|[\s_-])(?<!\bpost-)(?:sig|signatures?|memberSignature|usersig|sigtext)(?:[\s_-]|$)/i;
 
 /** Drops the signatures under the posts of a thread. */
-export function dropSignatures({ document, kept }: JudgedPage): void {
-  if (!isThread(document)) return;
+export function dropSignatures({ kept, ...page }: JudgedPage): void {
+  if (!isThreadPage(page)) return;
   const isSignature = ({ className }: PageElement) => className !== "" && SIGNATURE.test(className);
   for (const block of kept) if (upward(block.element, isSignature) !== undefined) kept.delete(block);
 }

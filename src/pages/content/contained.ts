@@ -4,8 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import { isTable } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
-import { headingLevel, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
-import { isThread } from "./page-traits.ts";
+import { headingLevel, isThreadPage, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import { isNamedAside, isRights } from "./set-aside.ts";
 import { isSignHeading, isSignText } from "./signs.ts";
 
@@ -29,8 +28,8 @@ const LINK_SHARE = 0.9;
 
 /** Keeps the parts of the main content's container that have no sign of being something else. */
 export function keepContained(page: JudgedPage): void {
-  const { document, blocks, kept, unadjusted } = page;
-  const container = isThread(document) ? undefined : containerOf(page);
+  const { blocks, kept, unadjusted } = page;
+  const container = isThreadPage(page) ? undefined : containerOf(page);
   if (container === undefined) return;
   const inside = blocks.filter((block) => isWithin(block, container));
   const after = inside.slice(inside.findIndex((block) => kept.has(block)));

@@ -126,6 +126,7 @@ export interface Seen {
   readonly rows: Float32Array[];
   /** Blocks that are secondary on this page: comments on an article, reviews of a product. */
   readonly beside: ReadonlySet<Block>;
+  readonly shared: readonly number[];
 }
 
 /** Computes the features of every block of a page. */
@@ -158,7 +159,7 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
     row.pushAll(page.shared);
     return row.finish();
   });
-  return { rows, beside };
+  return { rows, beside, shared: page.shared };
 }
 
 interface Own {

@@ -3,6 +3,8 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
+import type { PageKind } from "./kind-signs.ts";
+import { isCollection, isThread } from "./page-traits.ts";
 
 /** A page with its judged blocks. */
 export interface JudgedPage {
@@ -13,6 +15,18 @@ export interface JudgedPage {
   /** The same without the discount for text that the page marks as secondary. */
   readonly unadjusted: readonly number[];
   readonly kept: Set<Block>;
+  /** The kind of the page, if it is certain. */
+  readonly kind: () => PageKind | undefined;
+}
+
+/** Whether the page is a thread of a forum, by its metadata or by its kind. */
+export function isThreadPage({ document, kind }: Pick<JudgedPage, "document" | "kind">): boolean {
+  return isThread(document) || kind() === "forum";
+}
+
+/** Whether the page is a list of products, by its metadata or by its kind. */
+export function isCollectionPage({ document, kind }: Pick<JudgedPage, "document" | "kind">): boolean {
+  return isCollection(document) || kind() === "collection";
 }
 
 /** The level of a heading, from 1 to 6; 0 for other blocks. */

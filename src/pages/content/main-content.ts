@@ -15,6 +15,7 @@ import { addDescription } from "./described.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
+import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { prune } from "./prune.ts";
@@ -111,9 +112,11 @@ export function keepMainContent(
   const rest: PageText[] = [];
   const blocks = cutBlocks(document.body, rest);
   if (blocks.length === 0) return {};
-  const verdicts =
-    labelled === undefined ? judgeBlocks(document, blocks, { url, weights }) : labelVerdicts(blocks, labelled);
-  const kept = chooseMain(document, blocks, verdicts, { trace });
+  const { verdicts, kind } =
+    labelled === undefined
+      ? judgeBlocks(document, blocks, { url, weights })
+      : { verdicts: labelVerdicts(blocks, labelled), kind: () => undefined };
+  const kept = chooseMain(document, blocks, verdicts, { trace, kind });
   const quality = labelled === undefined ? predictQuality(blocks, verdicts, kept) : undefined;
   const lines =
     doubt !== undefined && quality !== undefined && quality < doubt.below ? describeBlocks(blocks) : undefined;
@@ -128,6 +131,8 @@ export function keepMainContent(
 /** Options of the choice. */
 export interface ChoiceOptions {
   readonly trace?: Trace;
+  /** The kind of the page, if it is certain. */
+  readonly kind?: (() => PageKind | undefined) | undefined;
   /** A step that is not run, to measure what it brings. */
   readonly without?: string;
 }
@@ -140,12 +145,19 @@ export function chooseMain(
   document: PageDocument,
   blocks: readonly Block[],
   verdicts: readonly number[],
-  { trace, without }: ChoiceOptions = {},
+  { trace, without, kind = () => undefined }: ChoiceOptions = {},
 ): ReadonlySet<Block> {
   const levelled = levelGroups(blocks, verdicts);
   // The navigation of a site is never content, whatever the fitted model says of a short page.
   const unadjusted = blocks.map((block) => (isInNavigation(block) ? 0 : (levelled[block.index] as number)));
-  const page: JudgedPage = { document, blocks, verdicts: setAside(blocks, unadjusted), unadjusted, kept: new Set() };
+  const page: JudgedPage = {
+    document,
+    blocks,
+    verdicts: setAside(blocks, unadjusted),
+    unadjusted,
+    kept: new Set(),
+    kind,
+  };
   if (trace?.isKept !== true) runSteps(page, without);
   else traceSteps(page, trace);
   return page.kept;

@@ -4,8 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { headlineOf, isTitled } from "./expected-parts.ts";
-import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
-import { isThread } from "./page-traits.ts";
+import { headingLevel, isThreadPage, type JudgedPage, sumChars } from "./judged.ts";
 import { DATE } from "./phrases.ts";
 
 /** With less kept text under its headline, the first part is not an article. */
@@ -18,10 +17,11 @@ const BYLINE_CHARS_MAX = 160;
 const BYLINE = /^(?:by|von|par|por|di|door)\s+\p{Lu}|^(?:posted|published|updated|written)\b/iu;
 
 /** Drops the next article and everything after it. */
-export function dropNextArticle({ document, blocks, kept }: JudgedPage): void {
+export function dropNextArticle(page: JudgedPage): void {
+  const { document, blocks, kept } = page;
   const headline = headlineOf(document, blocks);
   const first = headline[0];
-  if (first === undefined || isThread(document)) return;
+  if (first === undefined || isThreadPage(page)) return;
   const above = pathOf(first.element);
   for (const block of blocks.slice(first.index + headline.length)) {
     if (headingLevel(block) !== 1 && !isArticleHeading(block)) continue;

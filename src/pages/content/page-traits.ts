@@ -216,7 +216,7 @@ function articleOrder(blocks: readonly Block[]): { count: number; orderOf: (bloc
 }
 
 /** The page's address. The one that the page states comes first, since copies and previews have other addresses. */
-function ownAddress(document: PageDocument, url: string): string {
+export function ownAddress(document: PageDocument, url: string): string {
   for (const element of document.head) {
     const address =
       element.attributes["rel"] === "canonical"

@@ -4,8 +4,7 @@ import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { AMOUNT } from "./expected-parts.ts";
-import { isInFrame, type JudgedPage } from "./judged.ts";
-import { isCollection } from "./page-traits.ts";
+import { isCollectionPage, isInFrame, type JudgedPage } from "./judged.ts";
 import { isNamedAside } from "./set-aside.ts";
 
 /** Fewer similar parts do not make a list of products. */
@@ -18,8 +17,9 @@ const TILE_CHARS_MAX = 400;
 const VERDICT_MIN = 0.2;
 
 /** Keeps the tiles of a list of products whole. */
-export function keepTiles({ document, blocks, verdicts, kept }: JudgedPage): void {
-  if (!isCollection(document)) return;
+export function keepTiles(page: JudgedPage): void {
+  const { document, blocks, verdicts, kept } = page;
+  if (!isCollectionPage(page)) return;
   for (const tiles of tileGroups(document, blocks)) {
     const inside = [...tiles.values()].flat();
     const mean = inside.reduce((sum, block) => sum + (verdicts[block.index] as number), 0) / inside.length;
