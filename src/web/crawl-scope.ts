@@ -58,6 +58,12 @@ export class CrawlScope {
     return this.#home;
   }
 
+  /** Whether links are compared with expressions of the caller, which may take any time. */
+  get hasExpressions(): boolean {
+    const { includePaths, excludePaths, firecrawl } = this.#input;
+    return firecrawl !== undefined && includePaths.length + excludePaths.length > 0;
+  }
+
   get root(): FrontierEntry {
     return { urlKey: pageKey(this.#input.url), url: withoutHash(this.#input.url), depth: 0 };
   }
@@ -90,8 +96,7 @@ export class CrawlScope {
    * expressions, whose cost is unknown, need a time limit of their own.
    */
   pickAt(entry: FrontierEntry, most: () => number): ((url: string) => LinkPick) | undefined {
-    const { includePaths, excludePaths, firecrawl } = this.#input;
-    if (firecrawl !== undefined && includePaths.length + excludePaths.length > 0) return undefined;
+    if (this.hasExpressions) return undefined;
     return (url) => {
       const own = this.#ownOf(entry, url);
       const found = this.#goesBelow(entry) ? most() : 0;
@@ -132,7 +137,7 @@ export class CrawlScope {
     { own, depth, most }: { own: readonly string[]; depth: number; most: number },
     { pickLinks, signal, account }: Picking,
   ): Promise<Judgement> {
-    const timeoutMs = this.#input.firecrawl === undefined ? PICK_TIMEOUT_MS : EXPRESSIONS_TIMEOUT_MS;
+    const timeoutMs = this.hasExpressions ? EXPRESSIONS_TIMEOUT_MS : PICK_TIMEOUT_MS;
     const picked = await pickLinks(
       { ...this.#ruled([]), links, own, most },
       { timeoutMs, signal, account, later: true },

@@ -277,7 +277,7 @@ class Crawl {
 
   /** If the regular expressions take too long on one page, they do so on every page, so the crawl ends. */
   readonly #asRuled = (error: unknown): never => {
-    if (this.#input.firecrawl === undefined || !(error instanceof TaskTimeout)) throw error;
+    if (!this.#scope.hasExpressions || !(error instanceof TaskTimeout)) throw error;
     this.#fatal = { code: "invalid_request", message: SLOW_PATTERNS };
     throw new PageError("conversion", SLOW_PATTERNS, { cause: error });
   };
