@@ -184,6 +184,8 @@ class AnswerPump implements SseSource {
       this.#heard = this.#runs.some(({ readsText }) => readsText === true) ? [] : undefined;
     }
     let text = await live.next();
+    // The client has left meanwhile: what there is of the answer is settled, and is not complete.
+    if (this.#settled) return undefined;
     if (text !== undefined) this.#heard?.push(text);
     // Stages keep the answer before the client sees its end, as the client may continue or fetch it immediately.
     if (!this.#completed && this.#runs.length > 0 && (text === undefined || isComplete(live))) {

@@ -6,7 +6,7 @@ import { createThreadsStage, type ThreadsDeps } from "../../../../src/gateway/st
 import { messagesFormat } from "../../../../src/wire/messages/format.ts";
 import { startTestApp, type TestApp } from "../../../support/app.ts";
 import { DIALECTS, KINDS, say } from "../../../support/fake-model.ts";
-import { type FakeUpstream, framesOf, startUpstream } from "../../../support/upstream.ts";
+import { chatChunk, type FakeUpstream, framesOf, HANG, sse, startUpstream } from "../../../support/upstream.ts";
 
 type Json = Record<string, unknown>;
 
@@ -89,6 +89,26 @@ describe.each(others)("over %s", (model) => {
       expect(upstream.received.at(-1)?.text).toContain("answer 3");
     },
   );
+});
+
+test("an answer whose client left in its middle is not kept: the turn may be sent again", async () => {
+  const model = "openai-chat";
+  const { id } = await turn({ model, messages: user("one"), thread: { type: "create" } });
+  upstream.answer(() => sse([chatChunk({ role: "assistant" }), chatChunk({ content: "half of it" }), HANG]));
+  const leaving = new AbortController();
+  const asked = upstream.next();
+  const answer = await app.call("/v1/messages", {
+    method: "POST",
+    body: JSON.stringify({ model, max_tokens: 50, stream: true, messages: user("two"), thread: after(id) }),
+    signal: leaving.signal,
+  });
+  const reader = answer.body!.getReader();
+  for (let text = ""; !text.includes("half"); ) text += Buffer.from((await reader.read()).value ?? []).toString();
+  leaving.abort();
+  await (await asked).aborted;
+  await app.restart();
+  upstream.answer((received) => say(received, { text: "again" }));
+  expect((await turn({ model, messages: user("two"), thread: after(id) })).status).toBe(200);
 });
 
 test.each([{}, { type: "x" }, { type: null }])(
