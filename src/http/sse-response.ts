@@ -95,6 +95,13 @@ class Sending {
     return this.#over.promise;
   }
 
+  /** The source failed, against its promise. The runtime reports it and cuts the answer off, so that its reader may ask again. */
+  #fail(error: unknown): void {
+    this.#sink = undefined;
+    this.#over.reject(error);
+    this.stop(true);
+  }
+
   /** `gone`: the client does not want the rest. */
   stop(gone: boolean): void {
     if (this.#isOver) return;
@@ -108,7 +115,13 @@ class Sending {
 
   #run(): void {
     while (!this.#isOver && !this.#isUnread) {
-      const text = this.#poll(this.#wake);
+      let text: Polled<string | undefined>;
+      try {
+        text = this.#poll(this.#wake);
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
       // The client may have left meanwhile.
       if (text === LATER || this.#isOver) return;
       if (text === undefined) this.stop(false);
@@ -136,11 +149,13 @@ class Sending {
   #watch(): void {
     const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = this.#options;
     const silentMs = performance.now() - this.#lastSentMs;
-    if (this.#isUnread && silentMs >= unreadMs) {
+    // Nobody reads an answer of which the runtime has not asked for the beginning.
+    const isUnread = this.#isUnread || this.#sink === undefined;
+    if (isUnread && silentMs >= unreadMs) {
       this.stop(true);
       return;
     }
-    let waitMs = this.#isUnread ? keepaliveMs : keepaliveMs - silentMs;
+    let waitMs = isUnread ? keepaliveMs : keepaliveMs - silentMs;
     if (waitMs <= 0) {
       this.#send(keepalive);
       waitMs = keepaliveMs;

@@ -118,3 +118,50 @@ test("a client that reads nothing blocks the source without using memory, and is
   expect(pulled * text.length).toBeLessThan(64 * 1024 * 1024);
   socket.terminate();
 });
+
+test("an answer that nobody begins to read is dropped like one that is not read on", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const { signal } = new AbortController();
+  const source = { next: never, cancel: cancelled.resolve };
+  const answer = sseResponse(source, { keepalive: ": ping\n\n", keepaliveMs: 5, unreadMs: 20, signal });
+  await cancelled.promise;
+  expect(answer.status).toBe(200);
+});
+
+test.each(["a promise", "a poll"])("a source that fails in %s is cancelled, and its answer is cut off", async (way) => {
+  const gate = Promise.withResolvers<void>();
+  let cancels = 0;
+  let asked = 0;
+  const text = () => {
+    if (++asked > 1) throw new Error("The source failed.");
+    return "a";
+  };
+  const source: SseSource = {
+    async next() {
+      if (asked > 0) await gate.promise;
+      return text();
+    },
+    cancel: () => void cancels++,
+  };
+  if (way === "a poll") {
+    source.poll = (wake) => {
+      if (asked === 0 || isOpen) return text();
+      void gate.promise.then(wake);
+      return LATER;
+    };
+  }
+  let isOpen = false;
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: (request) => sseResponse(source, { keepalive: "", signal: request.signal }),
+  });
+  const reader = (await fetch(server.url)).body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("a");
+  isOpen = true;
+  gate.resolve();
+  // A client of events asks again, whether it hears of an end or of a failure.
+  await reader?.read().catch(() => undefined);
+  expect(cancels).toBe(1);
+});
