@@ -192,7 +192,9 @@ class DistantThread implements PoolThread {
     if (this.#hasEnded) return;
     const end = at + PIECE_BYTES;
     const isLast = end >= bytes.byteLength;
-    this.#way.send({ to: this.#id, piece: bytes.slice(at, end), isLast, isPacked });
+    // A copy, as a view would be sent with all of its memory.
+    const piece = new Uint8Array(bytes.subarray(at, end));
+    this.#way.send({ to: this.#id, piece, isLast, isPacked });
     if (!isLast) setImmediate(() => this.#sendFrom(bytes, { at: end, isPacked }));
   }
 }
