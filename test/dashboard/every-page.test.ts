@@ -145,11 +145,12 @@ describe.skipIf(CHROMIUM === undefined)("in a browser", () => {
       // The rules of axe are compiled anew for each document, so the pages are opened once more in a single one.
       const judge = async (paths: readonly string[]) => {
         if (judged.length > 0) await go(paths[0] ?? "/");
-        for (const path of judged.length > 0 ? paths : []) {
-          await turnTo(path, titles.get(path) ?? "");
-          for (const look of judged) {
-            await page.setViewportSize({ width: look.width, height: HEIGHT });
-            await page.emulateMedia(look.media);
+        // What a page shows at first may depend on the width, so it is turned to anew for each look.
+        for (const look of judged) {
+          await page.setViewportSize({ width: look.width, height: HEIGHT });
+          await page.emulateMedia(look.media);
+          for (const path of paths) {
+            await turnTo(path, titles.get(path) ?? "");
             found[path]?.push(...(await faults(page)).map((fault) => `${fault} at ${look.width} px`));
           }
         }
