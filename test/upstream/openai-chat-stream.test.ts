@@ -40,6 +40,14 @@ describe("frames that differ in their text alone", () => {
     expect(textsOf(repeated(frame, ["a", "b", "c", "d"]))).toEqual(["0same", "0same", "0same", "0same"]);
   });
 
+  test.each(['"content":null', '"content":[]', '"content":1', '"content":true'])(
+    "the last one counts too if the first is no text: %s",
+    (first) => {
+      const frame = (text: string) => `{"choices":[{"delta":{${first},"content":"${text}"}}]}`;
+      expect(textsOf(repeated(frame, ["a", "b", "c", "d"]))).toEqual(["0a", "0b", "0c", "0d"]);
+    },
+  );
+
   test("texts of several choices in turn stay with their choices, and nothing follows an end", () => {
     const chunk = (index: number, content: string, finish: string | null = null) => ({
       choices: [{ index, delta: finish === null ? { content } : {}, finish_reason: finish }],

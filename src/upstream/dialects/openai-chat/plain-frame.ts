@@ -36,13 +36,22 @@ export class PlainFrame {
     if (event.type !== "text-delta" || event.logprobs !== undefined || onlyContent(chunk) === undefined) return;
     this.#learned++;
     const span = contentSpan(data);
-    if (span === undefined) return;
+    if (span === undefined || data.includes(PROBE)) return;
     const [prefix, suffix] = [data.slice(0, span.start), data.slice(span.end)];
-    // A member may stand in the text twice, of which the last one counts.
-    if (onlyContent(JSON.parse(prefix + PROBE + suffix)) !== PROBE) return;
+    if (!isContentBetween(prefix, suffix)) return;
     this.#prefix = prefix;
     this.#suffix = suffix;
     this.choice = event.choice;
+  }
+}
+
+/** Whether the content stands between two texts. A member may stand in a frame twice, of which the last one counts. */
+function isContentBetween(prefix: string, suffix: string): boolean {
+  try {
+    return onlyContent(JSON.parse(prefix + PROBE + suffix)) === PROBE;
+  } catch {
+    // The first of two is no text.
+    return false;
   }
 }
 
