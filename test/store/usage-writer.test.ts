@@ -41,3 +41,16 @@ test("a close repeats writes that fail until its time has passed", async () => {
   expect(await other.close(5)).toBe(false);
   expect([other.state.queued, other.state.failures > 1]).toEqual([1, true]);
 });
+
+test("a close repeats a write soon, however rarely rows are written", async () => {
+  let failures = 1;
+  const store = {
+    async writeUsage() {
+      if (failures-- > 0) throw new Error("the connection was given up");
+    },
+  };
+  const writer = new UsageWriter(store, { flushMs: 86_400_000 });
+  writer.record(usageRecord({}));
+  expect(await writer.close(600_000)).toBe(true);
+  expect(writer.state.failures).toBe(1);
+});

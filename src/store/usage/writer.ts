@@ -34,6 +34,8 @@ const FAILED_ROWS_PER_MINUTE = 60;
 // The limit of keys whose failures are counted. Above it, counting starts again for all keys.
 const FAILING_KEYS_MAX = 10_000;
 const MINUTE_MS = 60_000;
+// The longest pause between the last writes, since the program waits for them.
+const LAST_PAUSE_MS = 250;
 
 /** The failures of a key within a minute. */
 interface FailingKey {
@@ -149,7 +151,8 @@ export class UsageWriter {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const until = performance.now() + waitMs; !(await this.flush()); await Bun.sleep(this.#flushMs)) {
+    const pauseMs = Math.min(this.#flushMs, LAST_PAUSE_MS);
+    for (const until = performance.now() + waitMs; !(await this.flush()); await Bun.sleep(pauseMs)) {
       if (performance.now() >= until) return false;
     }
     return true;
