@@ -2,6 +2,7 @@
 // description for search engines and show it by a script. Nothing is added that stands on the page in other words or in part.
 
 import { isRecord } from "../../base/json-object.ts";
+import { lookUp } from "../../base/look-up.ts";
 import { elementsOf, PageElement, PageText } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { type Entity, newRoom } from "../structured/entity.ts";
@@ -81,7 +82,7 @@ function typesOf(entity: Entity): string[] {
 
 /** Each text of the entity as lines. */
 function textsOf(entity: Entity): string[][] {
-  const members = new Set(typesOf(entity).flatMap((type) => TEXTS[type] ?? []));
+  const members = new Set(typesOf(entity).flatMap((type) => lookUp(TEXTS, type) ?? []));
   return [...members].map((member) => linesOf(entity[member])).filter((lines) => charsOf(lines) <= CHARS_MAX);
 }
 
