@@ -32,6 +32,10 @@ describe("the time is linear in the size of the page", () => {
       `<title>a</title><p>${text}</p>${"<h1>a</h1>".repeat(15_000)}${"<div hidden>x</div>".repeat(15_000)}`,
     ],
     [
+      "hidden parts beside a long headline",
+      `<title>a</title><p>${text}</p><h1>${"<i>a </i>".repeat(80_000)}</h1>${"<div hidden>x</div>".repeat(20_000)}`,
+    ],
+    [
       "parts for places",
       `<p>${text}</p>${Array.from({ length: 15_000 }, (_, n) => `<i id="B:${n}"></i><div hidden id="S:${n}">x</div>`).join("")}`,
     ],

@@ -62,7 +62,7 @@ export function removeInvisible(document: PageDocument, trace: Trace): void {
   const small: PageElement[] = [];
   let controlled: ReadonlySet<string> | undefined;
   let chars: number | undefined;
-  let headlines: readonly PageElement[] | undefined;
+  let headlines: Headlines | undefined;
   let disclosed: ReadonlySet<PageElement> | undefined;
   for (const element of elementsOf(body)) {
     if (hasUnseenText(element)) small.push(element);
@@ -175,23 +175,29 @@ function isWholePage(element: PageElement, chars: number): boolean {
   );
 }
 
+/** Headlines, and the characters of all of them. */
+interface Headlines {
+  readonly all: readonly PageElement[];
+  readonly chars: number;
+}
+
 /** The headlines that the title of the page names; none if they are more than a page has. */
-function titledHeadlines({ body, title }: PageDocument): readonly PageElement[] {
+function titledHeadlines({ body, title }: PageDocument): Headlines {
   const headlines = body.getElementsByTagName("h1");
-  if (headlines.length > HEADLINES_MAX) return [];
+  if (headlines.length > HEADLINES_MAX) return { all: [], chars: 0 };
   const said = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
-  return headlines.filter((headline) => {
+  const all = headlines.filter((headline) => {
     const words = headline.textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     return words.length > 0 && words.filter((word) => said.has(word)).length >= words.length * TITLED_SHARE;
   });
+  return { all, chars: all.reduce((sum, { textContent }) => sum + textContent.length, 0) };
 }
 
 /** Whether a hidden part holds the headline of the page and much text: its scripts show it when it is complete. */
-function isOfPage(element: PageElement, headlines: readonly PageElement[]): boolean {
-  if (headlines.length === 0 || element.tag === "dialog" || element.attributes["role"] === "dialog") return false;
+function isOfPage(element: PageElement, { all, chars }: Headlines): boolean {
+  if (all.length === 0 || element.tag === "dialog" || element.attributes["role"] === "dialog") return false;
   const isInside = (headline: PageElement) => closest(headline, (above) => above === element) !== undefined;
-  const chars = headlines.reduce((sum, { textContent }) => sum + textContent.length, HEADED_CHARS_MIN);
-  return element.textContent.length >= chars && headlines.every(isInside);
+  return element.textContent.length >= chars + HEADED_CHARS_MIN && all.every(isInside);
 }
 
 /** The hidden parts that follow a title each, in the same way several times: a reader opens them by their titles. */
