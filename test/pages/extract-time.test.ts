@@ -9,6 +9,8 @@ const extract = (html: string) =>
 describe("the time is linear in the size of the page", () => {
   const text =
     "The river begins as a thin stream between two hills, and for the first ten miles nobody would call it a river at all.";
+  const described = (members: object) =>
+    `<title>Bread</title><h1>Bread</h1><script type="application/ld+json">${JSON.stringify({ "@type": "Recipe", name: "Bread", ...members })}</script>`;
   // Each case takes a fraction of a second. Quadratic work would not end within the test's time.
   const cases: [name: string, html: string][] = [
     ["one list of many items", `<ol>${"<li>x".repeat(15_000)}</ol>`],
@@ -57,6 +59,45 @@ describe("the time is linear in the size of the page", () => {
     ["paragraphs that end only, at a depth", `${"<div>".repeat(60_000)}${"</p>".repeat(300_000)}`],
     ["metadata at a depth", `${"<div>".repeat(80_000)}${"<meta>".repeat(150_000)}`],
     ["titles in a picture, at a depth", `${"<div>".repeat(80_000)}<svg>${"<title></title>".repeat(130_000)}`],
+    [
+      "answers within answers",
+      `<title>b</title><p>${text}</p>${"<div><h3>t</h3><div hidden>".repeat(95)}${"so it goes on ".repeat(20_000)}`,
+    ],
+    [
+      "parts with text for places in one another",
+      `<p>${text}</p><i id="B:0"></i>${Array.from({ length: 20_000 }, (_, n) => `<div hidden id="S:${19_999 - n}">x<i id="B:${20_000 - n}"></i>y</div>`).join("")}`,
+    ],
+    ["frames without an end", `<p>${text}</p>${"<noscript><iframe ".repeat(40_000)}${" ".repeat(300_000)}`],
+    ["slides", `<div>${`<div class="swiper-slide"><a href=x>${text}</a></div>`.repeat(4000)}</div>`],
+    ["tiles at a depth", `${"<div><a href=x>".repeat(95)}${`<section><a href=x>${text}</a></section>`.repeat(2000)}`],
+    [
+      "second titles",
+      Array.from(
+        { length: 2000 },
+        (_, n) => `<div><h3>The tile ${n}</h3><section><h3>The tile ${n}</h3></section><p>${text}</p></div>`,
+      ).join(""),
+    ],
+    [
+      "lines for other screens",
+      `<div class="${"x-mobilex ".repeat(6000)}">${`<p>${text}</p>`.repeat(2000)}</div>${`<p class="d-none">${text}</p>`.repeat(2000)}`,
+    ],
+    [
+      "blanks before a type",
+      `<script type="application/ld+json">{"@type":${" ".repeat(500_000)}1}</script><p>${text}</p>`,
+    ],
+    ["a description of many parts", described({ recipeInstructions: Array(15_000).fill("<b><i>x") })],
+    ["a long description", described({ recipeInstructions: `<p>${text}</p>`.repeat(10_000) })],
+    ["many descriptions", described({ recipeInstructions: text }).repeat(4000)],
+    [
+      "a deep description",
+      described({}).replace('"name"', `"recipeInstructions":${"[".repeat(9000)}1${"]".repeat(9000)},"name"`),
+    ],
+    [
+      "a description beside many words",
+      `${described({ recipeInstructions: text })}<nav>${Array.from({ length: 60_000 }, (_, n) => `a${n} b `).join("")}</nav>`,
+    ],
+    ["many short blocks", Array.from({ length: 60_000 }, (_, n) => `<p class=c${n}>${n} b</p>`).join("")],
+    ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];
   for (const [name, html] of cases)
     test(name, () => {

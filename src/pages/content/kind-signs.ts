@@ -24,9 +24,9 @@ const ADDRESSES: readonly (readonly [PageKind, RegExp])[] = [
   ["service", /\/(?:services?|solutions?|pricing|features|platform)(?:\/|$)/i],
 ];
 const TYPES: readonly (readonly [PageKind, RegExp])[] = [
-  ["forum", /"@type"\s*:\s*\[?\s*"(?:DiscussionForumPosting|QAPage)"/],
-  ["product", /"@type"\s*:\s*\[?\s*"(?:Product|ProductGroup)"/],
-  ["collection", /"@type"\s*:\s*\[?\s*"(?:ItemList|CollectionPage|OfferCatalog)"/],
+  ["forum", /"@type"\s*:\s*(?:\[\s*)?"(?:DiscussionForumPosting|QAPage)"/],
+  ["product", /"@type"\s*:\s*(?:\[\s*)?"(?:Product|ProductGroup)"/],
+  ["collection", /"@type"\s*:\s*(?:\[\s*)?"(?:ItemList|CollectionPage|OfferCatalog)"/],
 ];
 const GENERATORS: readonly (readonly [PageKind, RegExp])[] = [
   ["forum", /discourse|phpbb|vbulletin|xenforo|flarum|vanilla|simple machines/i],

@@ -31,7 +31,7 @@ const QUANTILES = [0.1, 0.5, 0.75, 0.9, 0.97];
 const PROSE_CHARS_MIN = 80;
 /** The types of a page's own data are at its start. */
 const STRUCTURED_CHARS_MAX = 100_000;
-const DATA_TYPE = /"@type"\s*:\s*\[?\s*"([A-Za-z]+)"/g;
+const DATA_TYPE = /"@type"\s*:\s*(?:\[\s*)?"([A-Za-z]+)"/g;
 const TITLE_WORDS_MAX = 30;
 const DESCRIPTION_WORDS_MAX = 40;
 /** Addresses have no more parts than this that count. */

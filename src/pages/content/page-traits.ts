@@ -19,11 +19,11 @@ export interface PageTraits {
 }
 
 const SCHEMA_TYPES: readonly RegExp[] = [
-  /"@type"\s*:\s*\[?\s*"(?:News|Blog|Tech|Scholarly|Report)?(?:Article|Posting|BlogPosting|NewsArticle)"/i,
-  /"@type"\s*:\s*\[?\s*"(?:Product|ProductGroup|Offer)"/i,
-  /"@type"\s*:\s*\[?\s*"(?:DiscussionForumPosting|QAPage|Question)"/i,
-  /"@type"\s*:\s*\[?\s*"(?:ItemList|CollectionPage|OfferCatalog|SearchResultsPage)"/i,
-  /"@type"\s*:\s*\[?\s*"(?:LocalBusiness|Service|Organization|FAQPage)"/i,
+  /"@type"\s*:\s*(?:\[\s*)?"(?:News|Blog|Tech|Scholarly|Report)?(?:Article|Posting|BlogPosting|NewsArticle)"/i,
+  /"@type"\s*:\s*(?:\[\s*)?"(?:Product|ProductGroup|Offer)"/i,
+  /"@type"\s*:\s*(?:\[\s*)?"(?:DiscussionForumPosting|QAPage|Question)"/i,
+  /"@type"\s*:\s*(?:\[\s*)?"(?:ItemList|CollectionPage|OfferCatalog|SearchResultsPage)"/i,
+  /"@type"\s*:\s*(?:\[\s*)?"(?:LocalBusiness|Service|Organization|FAQPage)"/i,
 ];
 const URL_KINDS: readonly RegExp[] = [
   /\/(?:product|products|p|dp|item|shop|store)\//i,

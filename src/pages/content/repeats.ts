@@ -107,16 +107,24 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
     if (list === undefined) places.set(block.text, [block]);
     else list.push(block);
   }
+  const known = new Map<PageElement, boolean>();
   for (const list of places.values()) {
     if (list.length < 2) continue;
-    const named = list.filter(isForScreens);
+    const named = list.filter((block) => isForScreens(block, known));
     for (const block of named.length === list.length ? named.slice(1) : named) kept.delete(block);
   }
 }
 
-function isForScreens({ element }: Block): boolean {
+/** Many blocks stand in the same elements, so the names of each are read once. */
+function isForScreens({ element }: Block, known: Map<PageElement, boolean>): boolean {
   let at: PageElement | null = element;
-  for (let level = 0; at !== null && level <= SCREENS_LEVELS; level++, at = at.parentNode)
-    if (at.className !== "" && SCREENS.test(at.className)) return true;
+  for (let level = 0; at !== null && level <= SCREENS_LEVELS; level++, at = at.parentNode) {
+    let isNamed = known.get(at);
+    if (isNamed === undefined) {
+      isNamed = at.className !== "" && SCREENS.test(at.className);
+      known.set(at, isNamed);
+    }
+    if (isNamed) return true;
+  }
   return false;
 }

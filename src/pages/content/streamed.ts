@@ -8,7 +8,7 @@ import { TREE_DEPTH_MAX } from "../dom/parse.ts";
 const PART = /^(?:S:([0-9a-f]{1,8})|(af[a-zA-Z]{0,40}?)(\d{1,6}))$/;
 const PLACE = /^(?:[BP]:[0-9a-f]{1,8}|af[a-zA-Z]{0,40}ph\d{1,6})$/;
 
-/** The elements of all parts that are examined. Real pages have about 20,000. */
+/** The nodes of all parts that are examined and moved. Real pages have about 20,000. */
 const EXAMINED_MAX = 250_000;
 
 /** Moves such parts to their places. A part without a place stays where it is. */
@@ -21,13 +21,13 @@ export function placeStreamed(body: PageElement): void {
     else if (PART.test(element.id)) parts.push(element);
   }
   if (places.size === 0) return;
-  const budget = { elements: EXAMINED_MAX };
+  const budget = { nodes: EXAMINED_MAX };
   for (const part of parts) {
     const place = placeOf(part, places);
     if (place?.parentNode == null) continue;
     // A tree that grew with every move would become too deep for those who read it.
     const above = depthWithout(part, place);
-    if (above === undefined || above + heightOf(part, budget) > TREE_DEPTH_MAX || budget.elements <= 0) continue;
+    if (above === undefined || above + heightOf(part, budget) > TREE_DEPTH_MAX || budget.nodes <= 0) continue;
     for (const child of part.childNodes) place.parentNode.insertBefore(child, place);
     place.remove();
     part.remove();
@@ -51,12 +51,11 @@ function depthWithout(part: PageElement, place: PageElement): number | undefined
   return depth;
 }
 
-function heightOf(element: PageElement, budget: { elements: number }): number {
+function heightOf(element: PageElement, budget: { nodes: number }): number {
   let height = 0;
-  for (let child = element.firstChild; child !== null && budget.elements > 0; child = child.nextSibling) {
-    if (!(child instanceof PageElement)) continue;
-    budget.elements--;
-    height = Math.max(height, heightOf(child, budget));
+  for (let child = element.firstChild; child !== null && budget.nodes > 0; child = child.nextSibling) {
+    budget.nodes--;
+    if (child instanceof PageElement) height = Math.max(height, heightOf(child, budget));
   }
   return height + 1;
 }

@@ -65,7 +65,7 @@ export function wideCharset(bytes: Uint8Array, contentType: string | null): "utf
 }
 
 function inHeader(contentType: string | null): string | undefined {
-  return known(/charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? "")?.[1]);
+  return known(/charset\s*=\s*(?:["']\s*)?([^\s"';,]+)/i.exec(contentType ?? "")?.[1]);
 }
 
 /** Whether a page that is declared as UTF-8 contains no valid UTF-8 other than ASCII. */
@@ -106,7 +106,7 @@ function zeroShare(bytes: Uint8Array): { even: number; odd: number; count: numbe
 function byMeta(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, PRESCAN_BYTES)).replace(/<!--[\s\S]*?-->/g, "");
   const xml = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([^"']+)/i.exec(head)?.[1];
-  return /<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)/i.exec(head)?.[1] ?? xml;
+  return /<meta\b[^>]*?\bcharset\s*=\s*(?:["']\s*)?([^\s"'/>;]+)/i.exec(head)?.[1] ?? xml;
 }
 
 function known(label: string | undefined): string | undefined {
