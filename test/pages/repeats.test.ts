@@ -46,6 +46,16 @@ const repeated: readonly (readonly [string, string])[] = [
   ],
   ["titles with another title between them", `<h3>Opening hours</h3><h3>Winter</h3><h3>Opening hours</h3>`],
   [
+    "an entry with the title of another one",
+    [1, 2].map((n) => `<li><a href="/jobs/${n}">Keeper of the lantern, northern harbour</a></li>`).join(""),
+  ],
+  [
+    "a line of similar entries with a size for small screens",
+    [1, 2]
+      .map((n) => `<div><h2>Meeting ${n}</h2><p class="is-size-7-mobile">A meeting in the northern harbour</p></div>`)
+      .join(""),
+  ],
+  [
     "tiles with other prices",
     `<div><a href="/1">Lantern of the north, large</a> € 40</div><div><a href="/1">Lantern of the north, large</a> € 50</div>`,
   ],

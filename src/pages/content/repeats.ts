@@ -51,19 +51,39 @@ function dropClones(order: readonly Block[], kept: Set<Block>): void {
     }
   }
   const clones = new Set<PageElement>();
-  const known = new Map<PageElement, Set<string>>();
+  const known = new Map<PageElement, Map<string, Original>>();
   for (const [element, { hash, chars }] of sums) {
     const { parentNode, tag } = element;
     if (parentNode === null || chars < CLONE_CHARS_MIN || NOT_CLONED.test(tag)) continue;
     const key = `${tag} ${hash} ${chars}`;
     const siblings = known.get(parentNode);
-    if (siblings === undefined) known.set(parentNode, new Set([key]));
-    else if (!siblings.has(key)) siblings.add(key);
-    else if (isTileOrSlide(element)) clones.add(element);
+    const original = siblings?.get(key);
+    if (siblings === undefined) known.set(parentNode, new Map([[key, { element }]]));
+    else if (original === undefined) siblings.set(key, { element });
+    else if (isTileOrSlide(element) && leadsWhere(original, element)) clones.add(element);
   }
   if (clones.size === 0) return;
   for (const block of order)
     if (clones.has(block.element) || closest(block.element, (at) => clones.has(at)) !== undefined) kept.delete(block);
+}
+
+/** The first one of siblings with the same text, and where its links lead once this was asked for. */
+interface Original {
+  readonly element: PageElement;
+  links?: string;
+}
+
+/** Whether the links of a sibling lead where those of the first one do. Entries of lists may have the same text by chance. */
+function leadsWhere(original: Original, element: PageElement): boolean {
+  original.links ??= linksOf(original.element);
+  return original.links === linksOf(element);
+}
+
+function linksOf(element: PageElement): string {
+  return element
+    .getElementsByTagName("a")
+    .map(({ attributes }) => attributes["href"] ?? "")
+    .join(" ");
 }
 
 function isTileOrSlide(element: PageElement): boolean {
@@ -98,7 +118,10 @@ function areInOneTile(first: PageElement, second: PageElement): boolean {
   return false;
 }
 
-/** Drops a line that stands elsewhere too, if its names say that it is for screens of another width. */
+/**
+ * Drops a line that stands elsewhere too, if its names say that it is for screens of another width. The lines of similar entries may
+ * be the same, too, but then they have the same names.
+ */
 function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
   const places = new Map<string, Block[]>();
   for (const block of order) {
@@ -110,13 +133,16 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
   const known = new Map<PageElement, boolean>();
   for (const list of places.values()) {
     if (list.length < 2) continue;
-    const named = list.filter((block) => isForScreens(block, known));
-    for (const block of named.length === list.length ? named.slice(1) : named) kept.delete(block);
+    const names = list.map((block) => screensOf(block, known));
+    const shown = names.includes(undefined) ? undefined : names[0];
+    list.forEach((block, at) => {
+      if (names[at] !== shown) kept.delete(block);
+    });
   }
 }
 
-/** Many blocks stand in the same elements, so the names of each are read once. */
-function isForScreens({ element }: Block, known: Map<PageElement, boolean>): boolean {
+/** The names that say for which screens a line is. Many lines stand in the same elements, so the names of each are read once. */
+function screensOf({ element }: Block, known: Map<PageElement, boolean>): string | undefined {
   let at: PageElement | null = element;
   for (let level = 0; at !== null && level <= SCREENS_LEVELS; level++, at = at.parentNode) {
     let isNamed = known.get(at);
@@ -124,7 +150,7 @@ function isForScreens({ element }: Block, known: Map<PageElement, boolean>): boo
       isNamed = at.className !== "" && SCREENS.test(at.className);
       known.set(at, isNamed);
     }
-    if (isNamed) return true;
+    if (isNamed) return at.className;
   }
-  return false;
+  return undefined;
 }
