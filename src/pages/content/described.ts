@@ -3,6 +3,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import { lookUp } from "../../base/look-up.ts";
+import { hasUnseenText, hidingOf } from "../dom/hidden.ts";
 import { elementsOf, PageElement, PageText } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { type Entity, newRoom } from "../structured/entity.ts";
@@ -10,6 +11,7 @@ import { readJsonLd } from "../structured/json-ld.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { isTitled } from "./expected-parts.ts";
 import { sumChars } from "./judged.ts";
+import { applyStyleRules } from "./style-rules.ts";
 
 /** The members with the text of an entity, by its type. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
@@ -26,9 +28,12 @@ const DESCRIBED = new RegExp(`"(?:${Object.keys(TEXTS).join("|")})"`);
 const CHARS_MIN = 80;
 /** The reader of structured data cuts longer texts. */
 const CHARS_MAX = 4900;
+/** A text for addresses, which a template has put into the data by mistake. */
+const ENCODED = /%20[^\s%]+%20/;
 /** A text of which a larger share of the runs of words stands on the page is not added. */
 const SAID_SHARE_MAX = 0.2;
 const RUN_WORDS = 3;
+const MARKUP = /<[a-z][^<>]*>/i;
 /** How much longer than the text the content of the page may be. */
 const KEPT_SHARE_MAX = 3;
 
@@ -89,11 +94,16 @@ function textsOf(entity: Entity): string[][] {
 function linesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(linesOf);
   if (isRecord(value)) return linesOf(value["text"] ?? value["itemListElement"]);
-  if (typeof value !== "string") return [];
+  if (typeof value !== "string" || value.length > CHARS_MAX || ENCODED.test(value)) return [];
   // Descriptions hold markup, sometimes as entities.
-  const once = parsePage(value).body;
-  const isMarkup = elementsOf(once).length === 0 && /<[a-z][^>]*>/i.test(once.textContent);
-  return cutBlocks(isMarkup ? parsePage(once.textContent).body : once).map(({ text }) => text);
+  const once = parsePage(value);
+  const isMarkup = elementsOf(once.body).length === 0 && MARKUP.test(once.body.textContent);
+  const shown = isMarkup ? parsePage(once.body.textContent) : once;
+  // As the page would show it: what is hidden in it would be read by nobody either.
+  applyStyleRules(shown);
+  for (const element of elementsOf(shown.body))
+    if (hidingOf(element) !== undefined || hasUnseenText(element)) element.remove();
+  return cutBlocks(shown.body).map(({ text }) => text);
 }
 
 /** The runs of words of a text. */
