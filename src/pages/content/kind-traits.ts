@@ -20,8 +20,11 @@ const COUNTED =
   "a p div span h1 h2 h3 h4 li ul ol table tr td dl dt pre code img button input form section article main aside nav header footer figure iframe blockquote time label select details summary video strong em svg".split(
     " ",
   );
+const COUNTED_AT: ReadonlyMap<string, number> = new Map(COUNTED.map((tag, at) => [tag, at]));
 /** Elements whose share of all elements counts, too. */
-const SHARED = ["a", "p", "li", "img", "pre", "button", "article", "h2", "h3", "tr"];
+const SHARED_AT = ["a", "p", "li", "img", "pre", "button", "article", "h2", "h3", "tr"].map((tag) =>
+  COUNTED.indexOf(tag),
+);
 /** On longer pages, the first elements say enough. */
 const ELEMENTS_MAX = 10_000;
 const NAMES_MAX = 1000;
@@ -44,20 +47,21 @@ export function readKindTraits(
   { url, shared }: { url: string; shared: readonly number[] },
 ): KindTraits {
   const own = ownAddress(document, url);
-  const counts = new Map<string, number>();
+  const counts = new Array<number>(COUNTED.length).fill(0);
   const names = new Set<string>();
   const elements = elementsOf(document.body);
   const looked = Math.min(elements.length, ELEMENTS_MAX);
   for (let i = 0; i < looked; i++) {
     const { tag, className } = elements[i] as (typeof elements)[number];
-    counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    const at = COUNTED_AT.get(tag);
+    if (at !== undefined) counts[at] = (counts[at] as number) + 1;
     if (className !== "" && names.size < NAMES_MAX) names.add(className);
   }
   const all = Math.max(1, looked);
   return {
     figures: [
-      ...COUNTED.map((tag) => Math.log1p(counts.get(tag) ?? 0)),
-      ...SHARED.map((tag) => (counts.get(tag) ?? 0) / all),
+      ...counts.map((count) => Math.log1p(count)),
+      ...SHARED_AT.map((at) => (counts[at] as number) / all),
       Math.log1p(looked),
       ...blockFigures(blocks),
       ...shared,
@@ -132,13 +136,24 @@ function wordsOf(document: PageDocument, own: string, names: ReadonlySet<string>
     read = Math.min(STRUCTURED_CHARS_MAX, read + source.length);
   }
   const { class: rootClass = "" } = document.rootAttributes;
-  add("b", nameWords(rootClass));
-  for (const name of names) add("c", nameWords(name));
+  add("b", nameWords(startOf(rootClass)));
+  // Names are made of the same few parts.
+  const known = new Set<string>();
+  for (const name of names)
+    for (const part of startOf(name).split(" ")) {
+      if (known.has(part)) continue;
+      known.add(part);
+      add("c", nameWords(part));
+    }
   return words;
+}
+
+function startOf(name: string): string {
+  return name.length > NAME_CHARS_MAX ? name.slice(0, NAME_CHARS_MAX) : name;
 }
 
 /** The words of a class name, where each begins with a capital or after another sign. */
 function nameWords(name: string): readonly string[] | null {
-  const words = (name.length > NAME_CHARS_MAX ? name.slice(0, NAME_CHARS_MAX) : name).match(/[A-Za-z][a-z]+/g);
+  const words = name.match(/[A-Za-z][a-z]+/g);
   return words === null ? null : words.map((word) => word.toLowerCase());
 }
