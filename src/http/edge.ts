@@ -100,7 +100,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   const edge = { ...deps, routeOf: routeFinder(deps, matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
   const factsOf = pathFacts(deps);
-  const finish = (request: Request, exchange: Exchange, response: Response): Response => {
+  const finish = (exchange: Exchange, response: Response): Response => {
     const { headers } = response;
     headers.set("x-request-id", exchange.requestId);
     const { idHeader, isApi } = factsOf(exchange.path);
@@ -111,12 +111,12 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
       headers.set("access-control-expose-headers", deps.paths.exposedHeaders);
     }
     if (!exchange.streaming) exchange.finish(response.status);
-    if (exchange.wire !== undefined) return exchange.wire.response(response);
-    return request.method === "HEAD" ? new Response(null, { status: response.status, headers }) : response;
+    // For HEAD, the server sends the headers alone, with the length of the body if it is known, and cancels a stream.
+    return exchange.wire === undefined ? response : exchange.wire.response(response);
   };
 
-  const finishText = (request: Request, exchange: Exchange, { text }: JsonText): Response => {
-    if (exchange.wire !== undefined) return finish(request, exchange, new Response(text, { headers: JSON_TYPE }));
+  const finishText = (exchange: Exchange, { text }: JsonText): Response => {
+    if (exchange.wire !== undefined) return finish(exchange, new Response(text, { headers: JSON_TYPE }));
     const response = new Response(text, {
       headers: factsOf(exchange.path).json().of(exchange.requestId, exchange.headers),
     });
@@ -136,7 +136,6 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     const envelope = deps.paths.traits(exchange.path)?.envelope;
     const { requestId } = exchange;
     return finish(
-      request,
       exchange,
       errorResponse(error, envelope === undefined ? undefined : (body) => envelope(body, requestId, error.status)),
     );
@@ -144,7 +143,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
   const close = (request: Request, exchange: Exchange, answer: Response | JsonText): Response => {
     if (exchange.thrown !== undefined) return fail(request, exchange, exchange.thrown);
-    return answer instanceof JsonText ? finishText(request, exchange, answer) : finish(request, exchange, answer);
+    return answer instanceof JsonText ? finishText(exchange, answer) : finish(exchange, answer);
   };
 
   return (request) => {
@@ -161,9 +160,10 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     try {
       if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
       const early = before(request, exchange, deps);
-      if (early !== undefined) return finish(request, exchange, early);
+      if (early !== undefined) return finish(exchange, early);
       const direct = (method === "POST" ? deps.direct : method === "GET" ? deps.directGets : undefined)?.get(path);
-      const answer = direct === undefined ? deps.handle(request) : direct(request);
+      const answer =
+        direct !== undefined ? direct(request) : method === "HEAD" ? asGet(request, deps.handle) : deps.handle(request);
       if (answer instanceof Response) return close(request, exchange, answer);
       return answer.then(
         (response) => close(request, exchange, response),
@@ -217,6 +217,15 @@ function readdress(request: Request, asked: string, path: string): void {
   const at = request.url.indexOf(asked, request.url.indexOf("://") + 3);
   const url = request.url.slice(0, at) + path + request.url.slice(at + asked.length);
   Object.defineProperty(request, "url", { value: url });
+}
+
+/**
+ * Handles a HEAD request as GET. The framework would read the whole body for its length, and that of a stream may never end. The
+ * exchange tells the request's own method.
+ */
+function asGet(request: Request, handle: EdgeDeps["handle"]): Response | Promise<Response> {
+  Object.defineProperty(request, "method", { value: "GET" });
+  return handle(request);
 }
 
 /** Whether the path can be decoded, since routes get decoded parameters. */

@@ -53,6 +53,6 @@ export function createKeyDebugging({ store, clock, redact, failed }: KeyDebuggin
         openRecords -= 1;
       }
     };
-    exchange.wire = createWireTap(request, { redact, done: (record) => void keep(record) });
+    exchange.wire = createWireTap(request, { method: exchange.method, redact, done: (record) => void keep(record) });
   };
 }

@@ -66,7 +66,7 @@ interface Call {
 /** Creates the copy of one request. `done` is called once, when the client has its answer or has left. */
 export function createWireTap(
   request: Request,
-  { redact, done }: { redact: Redact; done(record: WireRecord): void },
+  { method, redact, done }: { method: string; redact: Redact; done(record: WireRecord): void },
 ): WireTap {
   const asked = new KeptBody();
   const calls: Call[] = [];
@@ -77,7 +77,7 @@ export function createWireTap(
     isDone = true;
     done({
       request: {
-        method: request.method,
+        method,
         url: urlWithoutSecrets(request.url, redact),
         ...asked.kept(request.headers, redact),
       },

@@ -69,10 +69,11 @@ export function createPassthrough(deps: PassthroughDeps) {
         "This key may not call a provider's own paths. An administrator can create a key with --passthrough.";
       throw new ApiError("permission_denied", message);
     }
-    if (!METHODS.has(request.method))
+    const { method } = exchange;
+    if (!METHODS.has(method))
       throw new ApiError(
         "method_not_allowed",
-        `A provider's path accepts ${ALLOWED}, not ${request.method.slice(0, 20)}.`,
+        `A provider's path accepts ${ALLOWED}, not ${method.slice(0, 20)}.`,
         { headers: { allow: ALLOWED } },
       );
     const { provider, rest } = targetOf(deps, request);
@@ -82,7 +83,7 @@ export function createPassthrough(deps: PassthroughDeps) {
     await exchange.tokens?.reserve({ least: 1, most: 1 });
     if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, 0);
     const call = {
-      ...{ method: request.method, url, headers: headersUp(request.headers) },
+      ...{ method, url, headers: headersUp(request.headers) },
       ...bodyOf(request, deps.uploadBytesMax()),
     };
     const answer = await forwardCall(provider, call, { signal: request.signal, clock: deps.clock }).catch(
@@ -156,7 +157,7 @@ async function passBack(
   const location = response.headers.get("location");
   if (location !== null) headers["location"] = mask(pathHere(provider.baseUrl, provider.name, location) ?? location);
   exchange.headers["x-sallyport-route"] = headerText(`${provider.name}/`);
-  if (response.body === null || NO_BODY.has(status) || request.method === "HEAD") {
+  if (response.body === null || NO_BODY.has(status) || exchange.method === "HEAD") {
     answer.abort();
     book(deps, passing, undefined);
     return new Response(null, { status, headers });

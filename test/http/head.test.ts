@@ -1,0 +1,93 @@
+// HEAD and OPTIONS at every GET route, also where the answer to GET is a stream that never ends.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
+import { type DashboardClient, dashboardClient } from "../dashboard/support.ts";
+import { servedRoutes } from "../support/routes.ts";
+
+let app: AccountsApp;
+let boss: DashboardClient;
+let key: string;
+const asked: string[] = [];
+const provider = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: ({ method, url }) => {
+    asked.push(`${method} ${new URL(url).pathname}`);
+    return new Response("an answer", { headers: { "x-made-by": "the provider" } });
+  },
+});
+
+beforeAll(async () => {
+  const fake = { kind: "openai", base_url: `http://127.0.0.1:${provider.port}/v1`, api_key: "k", discover: false };
+  app = await startAccountsApp({ config: { providers: { fake } } });
+  await app.addAccount("boss", { admin: true });
+  boss = dashboardClient(app);
+  await boss.post("/login", { username_or_email: "boss", password: PASSWORD });
+  ({ key } = (await boss.post("/keys", { name: "laptop", passthrough: true })).json);
+});
+afterAll(async () => {
+  await app.stop();
+  await provider.stop(true);
+});
+
+/** Sends the session to the dashboard, and the key to all others. */
+function ask(method: string, path: string, signal?: AbortSignal): Promise<Response> {
+  const who = path.startsWith("/dashboard") ? { cookie: boss.cookie } : { authorization: `Bearer ${key}` };
+  return fetch(app.app.url + path, {
+    ...{ method, redirect: "manual" },
+    headers: { ...who, "x-forwarded-for": freshAddress() },
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+/** What GET says, without its body. */
+async function beginningOf(path: string): Promise<Response> {
+  const stopping = new AbortController();
+  const answer = await ask("GET", path, stopping.signal);
+  stopping.abort();
+  return answer;
+}
+
+test("every GET route answers HEAD with the status and type of GET, and OPTIONS", async () => {
+  const paths = servedRoutes(app.app)
+    .filter(({ method }) => method === "GET")
+    .map(({ path }) => path.replace(/:\w+/g, "none").replace("*", "none"));
+  expect(paths.length).toBeGreaterThan(100);
+  const wrong: string[] = [];
+  for (const path of new Set(paths)) {
+    const said = await beginningOf(path);
+    const head = await ask("HEAD", path);
+    const options = await ask("OPTIONS", path);
+    const brief = (answer: Response) => `${answer.status} ${answer.headers.get("content-type")}`;
+    if (brief(head) !== brief(said)) wrong.push(`${path}: ${brief(said)}, HEAD ${brief(head)}`);
+    if ((await head.text()) !== "") wrong.push(`${path}: HEAD with a body`);
+    if (![204, 403, 405].includes(options.status)) wrong.push(`${path}: OPTIONS ${options.status}`);
+    await options.text();
+  }
+  expect(wrong).toEqual([]);
+});
+
+test.each([
+  ["/log/live"],
+  ["/admin/log/live"],
+])("HEAD opens no live view: %s", async (path) => {
+  // More than an account may open.
+  for (let i = 0; i < 8; i++) {
+    const head = await ask("HEAD", `/dashboard/api${path}`);
+    expect([head.status, head.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
+  }
+  expect((await beginningOf(`/dashboard/api${path}`)).status).toBe(200);
+});
+
+test("HEAD has the length of a body that is at hand", async () => {
+  const said = await ask("GET", "/v1/models");
+  const head = await ask("HEAD", "/v1/models");
+  expect(Number(head.headers.get("content-length"))).toBe((await said.arrayBuffer()).byteLength);
+});
+
+test("HEAD of a provider's own path goes up as HEAD", async () => {
+  asked.length = 0;
+  const head = await ask("HEAD", "/v1/upstream/fake/models");
+  expect([head.status, head.headers.get("x-made-by"), asked]).toEqual([200, "the provider", ["HEAD /v1/models"]]);
+});
