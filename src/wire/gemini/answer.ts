@@ -194,10 +194,12 @@ export class GeminiWriter implements EventWriter {
   readonly #keepsText: boolean;
   /** The calls that are not complete, by the ids of their blocks. */
   readonly #open = new Map<string, OpenCall>();
-  /** What the answer rests on, and the calls behind it; undefined for most answers. */
-  #grounded: { found: Grounding; calls: Map<string, { kind: ServerToolKind; input: Readonly<Json> }> } | undefined;
-  /** The texts so far, in whose bytes citations are counted. */
-  #texts = "";
+  /** What each choice rests on, and the calls behind it; undefined for most answers. */
+  #grounded:
+    | Map<number, { found: Grounding; calls: Map<string, { kind: ServerToolKind; input: Readonly<Json> }> }>
+    | undefined;
+  /** The texts of each choice so far, in whose bytes citations are counted. */
+  readonly #texts = new Map<number, string>();
   /** The reasoning blocks that are not complete: whether their text is a summary, and whether there is any. */
   readonly #thoughts = new Map<string, { isSummary: boolean; hasText: boolean; itemId: string | undefined }>();
 
@@ -217,7 +219,7 @@ export class GeminiWriter implements EventWriter {
         if (event.text === "" && event.logprobs === undefined) return "";
         return this.#text(event);
       case "text-end":
-        if (event.annotations !== undefined) this.#cited(event.annotations);
+        if (event.annotations !== undefined) this.#cited(event.choice, event.annotations);
         return "";
       case "reasoning-start":
         this.#thoughts.set(event.id, { isSummary: false, hasText: false, itemId: event.itemId });
@@ -243,21 +245,23 @@ export class GeminiWriter implements EventWriter {
       case "image":
         return this.#part(event.choice, picturePart(event));
       case "server-tool-start":
-        this.#grounded ??= { found: grounding()(), calls: new Map() };
-        this.#grounded.calls.set(event.id, { kind: event.kind, input: {} });
+        this.#rests(event.choice).calls.set(event.id, { kind: event.kind, input: {} });
         return "";
       case "server-tool-end": {
-        const call = this.#grounded?.calls.get(event.id);
+        const grounded = this.#grounded?.get(event.choice);
+        const call = grounded?.calls.get(event.id);
         if (call === undefined) return "";
         call.input = event.input;
-        this.#grounded?.found.addCall(call, event.input);
+        grounded?.found.addCall(call, event.input);
         return "";
       }
-      case "server-tool-result":
-        this.#grounded?.found.addResult(event.output, this.#grounded.calls.get(event.id)?.input ?? {});
+      case "server-tool-result": {
+        const grounded = this.#grounded?.get(event.choice);
+        grounded?.found.addResult(event.output, grounded.calls.get(event.id)?.input ?? {});
         return "";
+      }
       case "citation":
-        this.#grounded?.found.addCitation(event.citation, this.#texts);
+        this.#grounded?.get(event.choice)?.found.addCitation(event.citation, this.#texts.get(event.choice) ?? "");
         return "";
       case "finish":
         return this.#finish(event);
@@ -295,15 +299,24 @@ export class GeminiWriter implements EventWriter {
   }
 
   #text({ choice, text, logprobs }: Extract<ChatEvent, { type: "text-delta" }>): string {
-    if (this.#keepsText) this.#texts += text;
+    if (this.#keepsText) this.#texts.set(choice, (this.#texts.get(choice) ?? "") + text);
     const more = logprobs === undefined ? "" : `,${JSON.stringify(logprobMembers(logprobs)).slice(1, -1)}`;
     return this.#chunk(`{"text":${JSON.stringify(text)}}`, `"index":${choice}${more}`);
   }
 
   /** What the provider's own search found, and whose places in the text only requests with such tools say. */
-  #cited(annotations: readonly unknown[]): void {
-    this.#grounded ??= { found: grounding()(), calls: new Map() };
-    this.#grounded.found.addNotes(annotations, this.#keepsText ? this.#texts : undefined);
+  #cited(choice: number, annotations: readonly unknown[]): void {
+    this.#rests(choice).found.addNotes(annotations, this.#keepsText ? (this.#texts.get(choice) ?? "") : undefined);
+  }
+
+  #rests(choice: number) {
+    this.#grounded ??= new Map();
+    let grounded = this.#grounded.get(choice);
+    if (grounded === undefined) {
+      grounded = { found: grounding()(), calls: new Map() };
+      this.#grounded.set(choice, grounded);
+    }
+    return grounded;
   }
 
   #thought({ choice, id, text, summaryIndex }: Extract<ChatEvent, { type: "reasoning-delta" }>): string {
@@ -333,7 +346,8 @@ export class GeminiWriter implements EventWriter {
   #finish({ choice, usage, ...end }: Extract<ChatEvent, { type: "finish" }>): string {
     const reason = JSON.stringify(reasonOf(end, this.#exchange));
     const used = usage === undefined ? "" : `,"usageMetadata":${JSON.stringify(geminiUsageMetadata(usage))}`;
-    const found = this.#grounded === undefined ? "" : JSON.stringify(this.#grounded.found.members()).slice(1, -1);
+    const grounded = this.#grounded?.get(choice);
+    const found = grounded === undefined ? "" : JSON.stringify(grounded.found.members()).slice(1, -1);
     const members = `"finishReason":${reason},"index":${choice}${found === "" ? "" : `,${found}`}`;
     return this.#chunk('{"text":""}', members, used);
   }

@@ -55,10 +55,11 @@ export class VendorHearing {
   readonly #origin: string | undefined;
   readonly #seals: PageSeals;
   readonly #nextNumber: () => number;
-  /** The blocks of searches, by the provider's ids. */
+  /** The blocks of searches, by the choice and the provider's ids, which are numbers in each choice with some. */
   readonly #calls = new Map<string, { id: string; callId: string }>();
   readonly #texts = new Map<string, string>();
-  #chars = 0;
+  /** The characters of each choice's complete texts. */
+  readonly #chars = new Map<number, number>();
 
   /** `origin`: the client's own protocol, whose blocks it can read. */
   constructor(origin: string | undefined, { seals, nextNumber }: { seals: PageSeals; nextNumber: () => number }) {
@@ -72,7 +73,7 @@ export class VendorHearing {
       case "opaque": {
         const search = event.origin === this.#origin ? undefined : OWN_SEARCHES.get(event.origin);
         const said = search?.said(event.value);
-        return said === undefined ? [event] : said.flatMap((one) => this.#said(one));
+        return said === undefined ? [event] : said.flatMap((one) => this.#said(one, event.choice));
       }
       case "text-start":
         this.#texts.set(event.id, "");
@@ -97,14 +98,14 @@ export class VendorHearing {
       if (noted === undefined) otherNotes.push(annotation);
       else found.push(noted);
     }
-    const before = this.#chars;
-    this.#chars += text.length;
-    if (found.length === 0) return [annotations.length === 0 ? event : { ...event, annotations }];
     const { choice, id } = event;
+    const before = this.#chars.get(choice) ?? 0;
+    this.#chars.set(choice, before + text.length);
+    if (found.length === 0) return [annotations.length === 0 ? event : { ...event, annotations }];
     return [
       ...found.flatMap(({ citations }) => citations.map((one) => this.#citation(one, { choice, id, text, before }))),
       otherNotes.length === 0 ? event : { ...event, annotations: otherNotes },
-      ...found.flatMap(({ searches }) => searches.flatMap((one) => this.#said(one))),
+      ...found.flatMap(({ searches }) => searches.flatMap((one) => this.#said(one, choice))),
     ];
   }
 
@@ -118,21 +119,22 @@ export class VendorHearing {
     return undefined;
   }
 
-  #said(search: SaidSearch): readonly ChatEvent[] {
+  #said(search: SaidSearch, choice: number): readonly ChatEvent[] {
+    const key = `${choice} ${search.callId}`;
     if (search.type === "call") {
       const name = `s${this.#calls.size}.${search.callId}`;
       const call = { id: name, callId: `srvtoolu_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}` };
-      this.#calls.set(search.callId, call);
+      this.#calls.set(key, call);
       return [
-        { type: "server-tool-start", choice: 0, ...call, kind: "web_search", name: "web_search" },
-        { type: "server-tool-end", choice: 0, id: call.id, input: { query: search.query } },
+        { type: "server-tool-start", choice, ...call, kind: "web_search", name: "web_search" },
+        { type: "server-tool-end", choice, id: call.id, input: { query: search.query } },
       ];
     }
-    const call = this.#calls.get(search.callId);
+    const call = this.#calls.get(key);
     if (call === undefined) return [];
     const { result } = search;
     if (typeof result === "string") {
-      return [{ type: "server-tool-result", choice: 0, id: call.id, output: { type: "error", code: result } }];
+      return [{ type: "server-tool-result", choice, id: call.id, output: { type: "error", code: result } }];
     }
     const pages = result.map((page) => ({ n: this.#nextNumber(), ...page, text: "" }));
     const output = {
@@ -140,7 +142,7 @@ export class VendorHearing {
       pages: pages.map((page) => this.#seals.found(call.callId, page)),
       sealed: this.#seals.all(call.callId, pages),
     };
-    return [{ type: "server-tool-result", choice: 0, id: call.id, output }];
+    return [{ type: "server-tool-result", choice, id: call.id, output }];
   }
 
   #citation(

@@ -359,3 +359,72 @@ test("Google's search, which stands alone, is not asked for beside the tools of 
   }
   await app.reconfigure(config);
 });
+
+describe("each of several answers has its own searches and pages", () => {
+  const TOPICS = ["rye", "oats"];
+  const candidates = (isLast: boolean) =>
+    TOPICS.map((topic, index) => {
+      const [whole] = geminiChunk([{ text: SAID }], true)["candidates"] as [Json];
+      const { finishReason, groundingMetadata, content } = JSON.parse(JSON.stringify(whole).replaceAll("rye", topic));
+      return isLast
+        ? { index, content: { role: "model", parts: [{ text: "" }] }, finishReason, groundingMetadata }
+        : { index, content };
+    });
+  const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 };
+  const said = (stream: boolean) => {
+    if (!stream)
+      return Response.json({
+        candidates: candidates(true).map((one, at) => ({
+          ...candidates(false)[at],
+          ...one,
+          content: candidates(false)[at]!.content,
+        })),
+        usageMetadata,
+      });
+    return sse(
+      [{ candidates: candidates(false) }, { candidates: candidates(true), usageMetadata }].map(
+        (one) => `data: ${JSON.stringify(one)}\n\n`,
+      ),
+    );
+  };
+  /** The parts of an answer by the index of its choice. */
+  const byChoice = (text: string, stream: boolean, list: "choices" | "candidates") => {
+    const chunks = stream
+      ? text.split("\n\n").flatMap((frame) => (frame.startsWith("data: {") ? [JSON.parse(frame.slice(6)) as Json] : []))
+      : [JSON.parse(text) as Json];
+    const all = chunks.flatMap((chunk) => chunk[list] as Json[]);
+    return TOPICS.map((_topic, index) => JSON.stringify(all.filter((one) => one["index"] === index)));
+  };
+  const ASKS = {
+    choices: (stream: boolean) =>
+      ["/v1/chat/completions", { ...CLIENTS["openai-chat"].ask(), model: "gemini", n: 2, stream }] as const,
+    candidates: (stream: boolean) =>
+      [
+        `/v1beta/models/gemini:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+        { ...CLIENTS.gemini.ask(), generationConfig: { candidateCount: 2 } },
+      ] as const,
+  };
+  const guardrails = [{ name: "w", on: ["output"], check: { kind: "words", words: ["kryptonite"] } }];
+
+  test.each(
+    (["choices", "candidates"] as const).flatMap((list) => [false, true].map((stream) => [list, stream] as const)),
+  )("%s, stream %p", async (list, stream) => {
+    // With a guardrail, a provider of the client's own protocol is read too.
+    await app.reconfigure({ ...config, guardrails });
+    upstream.answer(() => said(stream));
+    const [path, body] = ASKS[list](stream);
+    const response = await app.post(path, body);
+    const text = await response.text();
+    expect(response.status, text).toBe(200);
+    const parts = byChoice(text, stream, list);
+    await app.reconfigure(config);
+    for (const [at, topic] of TOPICS.entries()) {
+      const other = TOPICS[1 - at]!;
+      expect(parts[at]).toContain(`https://${topic}.example/`);
+      expect(parts[at]).not.toContain(`https://${other}.example/`);
+      // Each counts from the beginning of its own text.
+      if (list === "choices") expect(parts[at]).toContain(`"start_index":${AT},`);
+      else expect(parts[at]).toContain(`"webSearchQueries":["${topic}"]`);
+    }
+  });
+});
