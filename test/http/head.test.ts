@@ -68,10 +68,7 @@ test("every GET route answers HEAD with the status and type of GET, and OPTIONS"
   expect(wrong).toEqual([]);
 });
 
-test.each([
-  ["/log/live"],
-  ["/admin/log/live"],
-])("HEAD opens no live view: %s", async (path) => {
+test.each([["/log/live"], ["/admin/log/live"]])("HEAD opens no live view: %s", async (path) => {
   // More than an account may open.
   for (let i = 0; i < 8; i++) {
     const head = await ask("HEAD", `/dashboard/api${path}`);

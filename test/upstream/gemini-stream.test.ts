@@ -220,3 +220,32 @@ describe("fault", () => {
     expect(fault(429, { message: "Quota", details }).retryAfterSeconds).toBe(36.5);
   });
 });
+
+describe("what an answer rests on, told after its text", () => {
+  const grounding = { webSearchQueries: ["rye"], groundingChunks: [{ web: { uri: "https://rye.example/" } }] };
+  const chunk = (parts: object[], more: object = {}) => ({ candidates: [{ content: { parts }, ...more }] });
+  const last = chunk([{ text: "" }], { finishReason: "STOP", groundingMetadata: grounding });
+  test.each([
+    ["a signed text", [chunk([{ text: "Rye." }]), chunk([{ text: "", thoughtSignature: "S1" }]), last], ["Rye."]],
+    ["a text with its signature", [chunk([{ text: "Rye.", thoughtSignature: "S1" }]), last], ["Rye."]],
+    [
+      "a text after a signed one",
+      [chunk([{ text: "Rye.", thoughtSignature: "S1" }, { text: " Oats." }]), last],
+      [" Oats."],
+    ],
+    ["a call", [chunk([{ text: "Rye." }, { functionCall: { name: "f", args: {} } }]), last], [""]],
+    ["a picture", [chunk([{ text: "Rye." }, { inlineData: { mimeType: "image/png", data: "AA==" } }]), last], [""]],
+    ["thoughts alone", [chunk([{ text: "Hm.", thought: true }]), last], [""]],
+  ])("%s", (_name, chunks, expected) => {
+    const events = read(sse(...chunks));
+    expect(grammarFaults(events)).toEqual([]);
+    const found = fold(events).choices[0]?.blocks ?? [];
+    const noted = found.flatMap((block) => (block.type === "text" && block.annotations ? [block] : []));
+    expect(noted.map(({ text }) => text)).toEqual(expected);
+    expect(noted.map(({ annotations }) => annotations)).toEqual([[grounding]]);
+    const signatures = found.flatMap((block) =>
+      block.type === "reasoning" && block.signature ? [block.signature] : [],
+    );
+    expect(signatures).toEqual(JSON.stringify(chunks).includes("S1") ? ["S1"] : []);
+  });
+});

@@ -322,3 +322,18 @@ describe("log-probabilities beside no text", () => {
     expect(fold(events).choices[0]?.blocks.map(({ type }) => type)).toEqual(["reasoning", "tool-call"]);
   });
 });
+
+test("notes that come after the last text are kept", () => {
+  const note = { type: "url_citation", url_citation: { url: "https://rye.example/", title: "Rye" } };
+  const call = { index: 0, id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+  const choice = (delta: unknown, finish: string | null = null) => ({
+    id: "x",
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  for (const between of [{ tool_calls: [call] }, { reasoning_content: "Hm." }]) {
+    const events = read(sse(choice({ content: "Rye." }), choice(between), choice({ annotations: [note] }, "stop")));
+    expect(grammarFaults(events)).toEqual([]);
+    const found = fold(events).choices[0]?.blocks ?? [];
+    expect(found.flatMap((block) => (block.type === "text" ? (block.annotations ?? []) : []))).toEqual([note]);
+  }
+});

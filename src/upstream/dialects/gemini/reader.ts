@@ -18,6 +18,7 @@ import { geminiUsage } from "./usage.ts";
 
 /** The state of one candidate. */
 interface Candidate {
+  /** `signature`: of the reasoning, or of what follows the text, which stays open since its grounding may come later. */
   open: { kind: "text" | "reasoning"; id: string; signature: string | undefined } | undefined;
   calledTools: boolean;
   rawReason: string | undefined;
@@ -74,6 +75,7 @@ export class GeminiReader implements EventReader {
     const { usage, raw: rawUsage } = this.#told;
     candidates.forEach(([choice, candidate], i) => {
       this.#close(choice, candidate, out);
+      if (candidate.grounding !== undefined) this.#groundLate(choice, candidate, out);
       const last = i === candidates.length - 1;
       const reason = finishReason(candidate.rawReason, candidate.calledTools, this.#blocked !== undefined);
       const why = reason === "content_filter" ? (candidate.finishMessage ?? this.#blockMessage) : undefined;
@@ -151,13 +153,24 @@ export class GeminiReader implements EventReader {
       return;
     }
     const kind = part["thought"] === true ? "reasoning" : "text";
+    // What is signed is complete.
+    if (candidate.open?.kind === "text" && candidate.open.signature !== undefined && text + (signature ?? "") !== "")
+      this.#close(choice, candidate, out);
     if (text !== "") {
       const id = this.#open(choice, candidate, kind, out);
       out.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", choice, id, text });
     }
     if (signature === undefined) return;
     // A signature on text belongs to the thinking before it. It becomes reasoning, which every format supports.
-    if (kind === "text") this.#close(choice, candidate, out);
+    if (kind === "text" && candidate.open?.kind === "text") {
+      candidate.open.signature = signature;
+      return;
+    }
+    this.#sign(choice, candidate, signature, out);
+  }
+
+  /** Puts a signature on the open reasoning, or on one without text. */
+  #sign(choice: number, candidate: Candidate, signature: string, out: ChatEvent[]): void {
     this.#open(choice, candidate, "reasoning", out);
     if (candidate.open !== undefined) candidate.open.signature = signature;
     this.#close(choice, candidate, out);
@@ -181,10 +194,17 @@ export class GeminiReader implements EventReader {
       const { grounding } = candidate;
       candidate.grounding = undefined;
       out.push({ type: "text-end", choice, id, ...(grounding === undefined ? {} : { annotations: [grounding] }) });
+      if (signature !== undefined) this.#sign(choice, candidate, signature, out);
     } else {
       const signed = signature === undefined ? {} : { signature, origin: GEMINI };
       out.push({ type: "reasoning-end", choice, id, ...signed });
     }
+  }
+
+  /** What the answer rests on came after its last text, which a call or a picture had ended. */
+  #groundLate(choice: number, candidate: Candidate, out: ChatEvent[]): void {
+    this.#open(choice, candidate, "text", out);
+    this.#close(choice, candidate, out);
   }
 
   #call(choice: number, candidate: Candidate, call: Loose, signature: string | undefined, out: ChatEvent[]): void {

@@ -224,11 +224,10 @@ export class OpenaiChatReader implements EventReader {
     }
     // The pages of a whole answer are known before its text, and those of most streams.
     if (choice.cites !== undefined) choice.cites = this.#beside && choice.cites + text;
-    const { index, textId: id } = choice;
     out.push(
       logprobs === undefined
-        ? { type: "text-delta", choice: index, id, text }
-        : { type: "text-delta", choice: index, id, text, logprobs },
+        ? { type: "text-delta", choice: choice.index, id: choice.textId, text }
+        : { type: "text-delta", choice: choice.index, id: choice.textId, text, logprobs },
     );
   }
 
@@ -312,6 +311,8 @@ export class OpenaiChatReader implements EventReader {
 
   #closeAll(choice: Choice, out: ChatEvent[]): void {
     this.#closeReasoning(choice, out);
+    // Notes that came after the last text, which reasoning, a call or a picture had ended.
+    if (choice.textId === undefined && choice.annotations.length > 0) this.#text(choice, "", undefined, out);
     this.#closeText(choice, out);
     for (const call of [...choice.open.keys()]) this.#closeCall(choice, call, out);
   }
@@ -326,13 +327,12 @@ export class OpenaiChatReader implements EventReader {
     const { usage } = this.#told;
     choices.forEach((choice, at) => {
       this.#closeAll(choice, out);
-      const last = at === choices.length - 1;
       out.push({
         type: "finish",
         choice: choice.index,
         reason: openaiFinish(choice.reason ?? "", choice.closed.size > 0),
         ...(choice.reason === undefined ? {} : { rawReason: choice.reason }),
-        ...(last && usage !== undefined ? { usage, rawUsage: this.#told.raw } : {}),
+        ...(at === choices.length - 1 && usage !== undefined ? { usage, rawUsage: this.#told.raw } : {}),
       });
     });
   }
