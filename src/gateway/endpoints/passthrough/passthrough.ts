@@ -71,11 +71,9 @@ export function createPassthrough(deps: PassthroughDeps) {
     }
     const { method } = exchange;
     if (!METHODS.has(method))
-      throw new ApiError(
-        "method_not_allowed",
-        `A provider's path accepts ${ALLOWED}, not ${method.slice(0, 20)}.`,
-        { headers: { allow: ALLOWED } },
-      );
+      throw new ApiError("method_not_allowed", `A provider's path accepts ${ALLOWED}, not ${method.slice(0, 20)}.`, {
+        headers: { allow: ALLOWED },
+      });
     const { provider, rest } = targetOf(deps, request);
     exchange.log["provider"] = provider.name;
     const url = addressBelow(provider.baseUrl, rest, keyOfRequest(request));
