@@ -152,7 +152,7 @@ function addUsage({ add, config, log, clock, store, verbs, metrics, time }: Grou
   add("usage", {
     async stop() {
       if (await writer.close(LAST_WRITE_MS)) return;
-      log.error("usage could not be written before the end and is lost", { requests: writer.state.queued });
+      log.error("usage could not be written before the end and is lost", { requests: writer.unwrittenRequests });
     },
   });
   const upkeep = add(

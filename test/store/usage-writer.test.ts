@@ -54,3 +54,27 @@ test("a close repeats a write soon, however rarely rows are written", async () =
   expect(await writer.close(600_000)).toBe(true);
   expect(writer.state.failures).toBe(1);
 });
+
+test("what is lost is told in requests, also of those without a row of their own", async () => {
+  let isBroken = false;
+  const store = {
+    async writeUsage() {
+      if (isBroken) throw new Error("the connection was given up");
+    },
+  };
+  const writer = new UsageWriter(store, { flushMs: 1, queueMax: 10 });
+  isBroken = true;
+  // Beyond the queue's limit they are summed, and so are most failures of a key.
+  for (let i = 0; i < 25; i++) writer.record(usageRecord({}));
+  for (let i = 0; i < 100; i++) writer.record(usageRecord({ status: 429 }));
+  // A call of an upstream that failed is part of a request.
+  writer.record(usageRecord({ isCall: true }));
+  expect(writer.unwrittenRequests).toBe(125);
+  expect(await writer.flush()).toBe(false);
+  for (let i = 0; i < 7; i++) writer.record(usageRecord({}));
+  expect(writer.unwrittenRequests).toBe(132);
+  expect(await writer.close(0)).toBe(false);
+  expect(writer.unwrittenRequests).toBe(132);
+  isBroken = false;
+  expect([await writer.close(0), writer.unwrittenRequests]).toEqual([true, 0]);
+});

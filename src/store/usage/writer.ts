@@ -131,6 +131,13 @@ export class UsageWriter {
     return { queued: this.#queue.length, rowsWithout: this.#rowsWithout, failures: this.#failures };
   }
 
+  /** The requests whose usage is not written yet, with those that are summed and have no row of their own. Counts all of them. */
+  get unwrittenRequests(): number {
+    const { queued, sums } = this.#flight ?? { queued: 0, sums: [] };
+    const later = this.#queue.slice(queued).filter(({ isCall }) => isCall !== true);
+    return [...sums, ...this.#overflow.values()].reduce((count, { requests }) => count + requests, later.length);
+  }
+
   /**
    * Writes everything that is queued. True if nothing is left. What is recorded meanwhile is left for the next write, unless the writer
    * was closed: on a busy node something always is.
