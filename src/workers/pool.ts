@@ -2,6 +2,7 @@
 // whatever it was doing. Accounts take turns. Threads start on first use, are replaced after many tasks, and end when they are
 // idle.
 
+import { isRecord } from "../base/json-object.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import { FairQueue, type Queued } from "./fair-queue.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
@@ -180,7 +181,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
       () => this.#settle(thread, { error: new TaskTimeout("The task took too long and was stopped."), kill: true }),
       task.options.timeoutMs,
     );
-    const message: TaskMessage<Input> = { id: task.id, input: task.input };
+    const message: TaskMessage<Input> = { id: task.id, input: withoutRest(task.input) };
     try {
       thread.worker.postMessage(message, task.options.transfer ?? []);
     } catch (error) {
@@ -245,4 +246,19 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     thread.idle?.cancel();
     thread.worker.terminate();
   }
+}
+
+/**
+ * The task with copies of its parts of larger buffers. A part is sent to a thread or a process with the whole buffer around it, which
+ * may belong to others.
+ */
+function withoutRest<Input>(input: Input): Input {
+  if (!isRecord(input)) return input;
+  let copied: Record<string, unknown> | undefined;
+  for (const [name, value] of Object.entries(input)) {
+    if (!(value instanceof Uint8Array) || value.byteLength === value.buffer.byteLength) continue;
+    copied ??= { ...input };
+    copied[name] = new Uint8Array(value);
+  }
+  return (copied ?? input) as Input;
 }

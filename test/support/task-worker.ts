@@ -6,7 +6,7 @@ import { digestOf } from "./digest.ts";
 
 /** A task of this worker. */
 export interface WorkerTask {
-  readonly what: "echo" | "throw" | "loop" | "exit" | "priority" | "pid" | "kill" | "fill" | "digest";
+  readonly what: "echo" | "throw" | "loop" | "exit" | "priority" | "pid" | "kill" | "fill" | "digest" | "memory";
   readonly value?: number;
   readonly bytes?: Uint8Array;
 }
@@ -21,6 +21,7 @@ serveTasks<WorkerTask, number>((task) => {
   if (task.what === "kill") process.kill(process.pid, "SIGKILL");
   if (task.what === "fill") return fill(task.value ?? 0);
   if (task.what === "digest") return digestOf(task.bytes ?? new Uint8Array(0));
+  if (task.what === "memory") return task.bytes?.buffer.byteLength ?? 0;
   if (task.what === "loop") for (;;) if (Math.random() > 2) break;
   return task.value ?? 0;
 });

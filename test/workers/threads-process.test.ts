@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { COMMIT, VERSION } from "../../src/base/version.ts";
 import { createPool, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
 import { BEHIND } from "../../src/workers/priority.ts";
+import { startThread } from "../../src/workers/start.ts";
 import { createThreadsProcess, type ThreadsProcess } from "../../src/workers/threads-process.ts";
 import { digestOf } from "../support/digest.ts";
 import type { WorkerTask } from "../support/task-worker.ts";
@@ -100,6 +101,18 @@ test("each part of a large task is sent once, and what can be compressed in fewe
   const sent = await pool.run({ what: "digest", bytes: NOISE }, TIME);
   expect(sent).toBeGreaterThan(NOISE.byteLength * 0.9);
   expect(sent).toBeLessThan(NOISE.byteLength * 1.1);
+});
+
+test("a part of a larger buffer is sent alone, to threads of any kind", async () => {
+  open();
+  const own: typeof pool = createPool({ start: () => startThread("", WORKER), size: 1 });
+  try {
+    for (const one of [pool, own])
+      for (const size of [100, 100_000])
+        expect(await one.run({ what: "memory", bytes: NOISE.subarray(500, 500 + size) }, TIME)).toBe(size);
+  } finally {
+    own.close();
+  }
 });
 
 test("a task that throws fails alone, and one that does not end is stopped at its deadline", async () => {

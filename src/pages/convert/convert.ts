@@ -110,11 +110,12 @@ function weightOf(task: ThreadTask): number {
   return task.kind === "map" ? task.addresses.length : task.bytes.byteLength;
 }
 
-/** Smaller bodies are copied, as they may be slices of a buffer that others use. */
+/** Smaller bodies are copied, and so are parts of a buffer, since others use it too. */
 const HANDED_BYTES_MIN = 1024 * 1024;
 
 function handed({ bytes }: { bytes: Uint8Array }): ArrayBuffer[] {
-  return bytes.byteLength < HANDED_BYTES_MIN ? [] : [bytes.buffer as ArrayBuffer];
+  const isWhole = bytes.byteLength === bytes.buffer.byteLength;
+  return isWhole && bytes.byteLength >= HANDED_BYTES_MIN ? [bytes.buffer as ArrayBuffer] : [];
 }
 
 function split(lines: string): string[] {
