@@ -96,6 +96,14 @@ describe("the time is linear in the size of the page", () => {
       "a description beside many words",
       `${described({ recipeInstructions: text })}<nav>${Array.from({ length: 60_000 }, (_, n) => `a${n} b `).join("")}</nav>`,
     ],
+    [
+      "quotations in quotations",
+      `<meta name=generator content=phpBB><p>${text}</p>${"<blockquote>".repeat(180)}${`<p>${text}</p>`.repeat(4000)}`,
+    ],
+    [
+      "quotations of one post",
+      `<meta name=generator content=phpBB><p>${text.repeat(2000)}</p>${`<blockquote><p>${text}</p></blockquote><p>x</p>`.repeat(4000)}`,
+    ],
     ["many short blocks", Array.from({ length: 60_000 }, (_, n) => `<p class=c${n}>${n} b</p>`).join("")],
     ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];

@@ -49,3 +49,42 @@ test("an h2 is a headline only where the title says the same", () => {
     `<head><title>${title}</title></head><body><div><h2>Boat forum</h2><p>${POSTS.map(({ text }) => text).join(" ")}</p></div></body>`;
   expect(mainOf(html("Pump leaks - Boat forum"))).not.toContain("## Boat forum");
 });
+
+describe("what a post quotes", () => {
+  const quotes: readonly (readonly [string, (who: string, text: string) => string])[] = [
+    [
+      "XenForo",
+      (who, text) =>
+        `<blockquote class="bbCodeBlock bbCodeBlock--expandable bbCodeBlock--quote"><div class="bbCodeBlock-title"><a href="/goto">${who} said:</a></div><div class="bbCodeBlock-content"><div class="bbCodeBlock-expandContent">${text}</div></div></blockquote>`,
+    ],
+    ["phpBB", (who, text) => `<blockquote><div><cite>${who} wrote:</cite>${text}</div></blockquote>`],
+    [
+      "Invision",
+      (who, text) =>
+        `<blockquote class="ipsQuote"><div class="ipsQuote_citation">4 minutes ago, ${who} said:</div><div class="ipsQuote_contents"><p>${text}</p></div></blockquote>`,
+    ],
+    ["vBulletin", (who, text) => `<div class="quote"><div class="quote_author">${who} said</div><p>${text}</p></div>`],
+  ];
+  const thread = (quote: string) =>
+    mainOf(
+      `<!doctype html><html><head><title>Pump leaks - Boat forum</title><meta name="generator" content="phpBB"></head><body id="phpbb"><div class="page-body"><h1>Pump leaks</h1>${POSTS.map(
+        ({ user, date, text }, at) =>
+          `<article class="post"><h4 class="username">${user}</h4><time>${date}</time><div class="content">${at === 3 ? quote : ""}${text}</div></article>`,
+      ).join("")}</div></body></html>`,
+    );
+  const said = (markdown: string, text: string) => markdown.split(text).length - 1;
+  const [first] = POSTS.map(({ text }) => text) as [string];
+  for (const [forum, quote] of quotes) {
+    test(`is left out where the whole post is on the page (${forum})`, () =>
+      expect(said(thread(quote("ann", first)), first)).toBe(1));
+    test(`stays where it stands nowhere else (${forum})`, () => {
+      const other =
+        "A gland that drips four times a minute is not a fault, it is how the packing is kept cool and wet.";
+      expect(said(thread(quote("ann", other)), other)).toBe(1);
+    });
+    test(`stays where it is one short sentence (${forum})`, () =>
+      expect(said(thread(quote("ann", "What would you look at next?")), "What would you look at next?")).toBe(7));
+  }
+  test("leaves the name of who is answered", () =>
+    expect(thread((quotes[0] as (typeof quotes)[number])[1]("ann", first))).toContain("ann said:"));
+});

@@ -66,7 +66,7 @@ function isQuotation({ tag, className }: PageElement): boolean {
   return tag === "blockquote" || (tag === "figure" && !/gallery/.test(className)) || isNamedQuote(className);
 }
 
-function isNamedQuote(className: string): boolean {
+export function isNamedQuote(className: string): boolean {
   return className !== "" && QUOTE_CLASS.test(className) && !ATTRIBUTION.test(className);
 }
 
@@ -86,7 +86,7 @@ function isBeside(said: Block, who: Block, frame: PageElement | undefined): bool
   );
 }
 
-function saysWho({ element, text, nodes }: Block): boolean {
+export function saysWho({ element, text, nodes }: Block): boolean {
   const names = (at: PageElement) =>
     ATTRIBUTION_TAGS.has(at.tag) || (at.className !== "" && ATTRIBUTION.test(at.className)) || isFooterOfQuote(at);
   if (DASHED.test(text) || upward(element, (at) => !isQuotation(at) && names(at)) !== undefined) return true;

@@ -19,6 +19,7 @@ import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { prune } from "./prune.ts";
+import { dropQuotedPosts } from "./quoted-posts.ts";
 import { dropRepeats } from "./repeats.ts";
 import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
@@ -58,6 +59,7 @@ const STEPS: readonly Step[] = [
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
+  { name: "quoted-posts", because: "it stands in another post of the thread", run: dropQuotedPosts },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "copies", because: "another container has the same text", run: dropCopies },
   {
