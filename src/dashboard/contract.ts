@@ -1,7 +1,7 @@
 // Types and plain values that the pages share with the API. Both sides import only this file and those beside it.
 
 import type { HealthWord, MarkedModel } from "./contract-admin.ts";
-import type { KeyLimits, PlanLimits } from "./contract-limits.ts";
+import type { KeyLimitForm, KeyLimits, PlanLimits, RunLimitValues } from "./contract-limits.ts";
 
 /** The dashboard's path. */
 export const BASE = "/dashboard";
@@ -99,14 +99,16 @@ export interface KeyView extends KeyLimits {
   readonly debug_until: string | null;
   /** Patterns of the models that it may use; null: every model of the plan. */
   readonly models: readonly string[] | null;
+  /** The addresses or ranges from which it may be used; null: any. */
+  readonly addresses: readonly string[] | null;
+  readonly runs: RunLimitValues;
   /** Its requests may use passthrough to any path of a provider. */
   readonly passthrough: boolean;
 }
 
 /** Body of `POST keys`, and of `POST keys/ID`, which clears the fields that are absent. */
-export interface NewKeyForm {
+export interface NewKeyForm extends KeyLimitForm {
   readonly name: string;
-  readonly rpm?: number | undefined;
   /** ISO 8601. */
   readonly expires_at?: string | undefined;
   readonly budget_usd?: number | undefined;

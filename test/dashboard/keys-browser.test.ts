@@ -135,6 +135,49 @@ describe.skipIf(isMissing)("in a browser", () => {
     SLOW_MS,
   );
 
+  test.each([1440, 390])(
+    "at %i px the limits of a key are entered, shown, changed and taken away",
+    async (width) => {
+      const { page, complaints, context } = await open("/keys", width);
+      const name = `limited-${width}`;
+      const limits = {
+        "Requests a minute": "30",
+        "Tokens a minute": "5000",
+        "Requests at once": "4",
+        Addresses: "10.0.0.0/8 ::1",
+        "USD a run": "0.5",
+        "Requests a run": "40",
+        "Equal calls a run": "3",
+      };
+      const field = (label: string) => page.getByLabel(label, { exact: true });
+      await field("Name").fill(name);
+      await page.getByText("Limits", { exact: true }).first().click();
+      for (const [label, value] of Object.entries(limits)) await field(label).fill(value);
+      await field("Addresses").fill("10.0.0.0/8 nowhere");
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByText("Invalid 'addresses'").waitFor();
+      expect(await field("Addresses").evaluate((one) => one === document.activeElement)).toBe(true);
+      await field("Addresses").fill(limits.Addresses);
+      const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+      expect([await faults(page), await fits()]).toEqual([[], true]);
+      await page.getByRole("button", { name: "Create key" }).click();
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByLabel("Find a key").fill(name);
+      const said = "30/min · 5,000 tokens/min · 4 at once · from 10.0.0.0/8, ::1 · $0.5 a run · 40 requests a run";
+      await page.getByText(`${said} · 3 equal calls a run`).waitFor();
+      await page.getByRole("button", { name: `Edit ${name}` }).click();
+      for (const [label, value] of Object.entries(limits)) expect(await field(label).inputValue()).toBe(value);
+      expect([await faults(page), await fits()]).toEqual([[], true]);
+      for (const label of Object.keys(limits)) await field(label).fill("");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("form", { name: "New key" }).waitFor();
+      await page.getByRole("cell", { name: "Plan limit" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
   test(
     "the message about an ended session is gone after the sign-in",
     async () => {

@@ -14,7 +14,7 @@ let app: AccountsApp;
 let client: DashboardClient;
 
 beforeAll(async () => {
-  app = await startAccountsApp({ config: { tiers: { free: { rpm: 5 } } } });
+  app = await startAccountsApp({ config: { tiers: { free: { rpm: 5, tpm: 1000, parallel: 3 } } } });
   await app.addAccount("holder");
   await app.addAccount("other");
   await app.addAccount("boss", { admin: true });
@@ -51,7 +51,9 @@ test("a key is shown once, works, and ends at once when it is revoked", async ()
 
 test("limits are kept as they were given", async () => {
   const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
-  const limits = { rpm: 3, expires_at, budget_usd: 1.5, budget_period_days: 30 };
+  const rates = { rpm: 3, tpm: 900, parallel: 2, addresses: ["10.0.0.0/8", "::1"] };
+  const runs = { usd: 0.25, requests: 40, repeats: null };
+  const limits = { ...rates, runs, expires_at, budget_usd: 1.5, budget_period_days: 30 };
   const wanted = { name: "limited", ...limits, no_store: true, models: ["demo-*"], passthrough: false };
   const { json } = await client.post("/keys", wanted);
   const { data } = (await client.get("/keys")).json;
@@ -75,6 +77,13 @@ test.each([
   ["a pattern that is too long", { name: "k", models: ["x".repeat(201)] }, "models"],
   ["too many patterns", { name: "k", models: Array.from({ length: 101 }, (_, n) => `m${n}`) }, "models"],
   ["a negative budget", { name: "k", budget_usd: -1 }, "budget_usd"],
+  ["half a token", { name: "k", tpm: 1.5 }, "tpm"],
+  ["no request at once", { name: "k", parallel: 0 }, "parallel"],
+  ["a name for an address", { name: "k", addresses: ["example.org"] }, "addresses"],
+  ["a text for addresses", { name: "k", addresses: "10.0.0.0/8" }, "addresses"],
+  ["half a request of a run", { name: "k", runs: { requests: 0.5 } }, "runs.requests"],
+  ["a run that earns", { name: "k", runs: { usd: -1 } }, "runs.usd"],
+  ["another limit of runs", { name: "k", runs: { hours: 1 } }, "runs"],
   ["a period without a budget", { name: "k", budget_period_days: 3 }, "budget_usd"],
 ])("%s is refused with its field", async (_what, body, param) => {
   const { status, json } = await client.post("/keys", body);
@@ -88,6 +97,13 @@ test("only an administrator makes a key that reaches every path of a provider", 
   const made = (await boss.post("/keys", { name: "all", passthrough: true })).json;
   const rows = (await boss.get("/keys")).json.data;
   expect(rows.find(({ id }: { id: string }) => id === made.id)).toMatchObject({ passthrough: true, models: null });
+});
+
+test.each(["tpm", "parallel"])("only an operator gives a key more %s than the plan", async (name) => {
+  const { status, json } = await client.post("/keys", { name: "k", [name]: 1001 });
+  expect([status, json.error.code, json.error.param]).toEqual([403, "permission_denied", name]);
+  const boss = await signedIn("boss");
+  expect((await boss.post("/keys", { name: "many", [name]: 1001 })).status).toBe(200);
 });
 
 test("an operator may go beyond the plan", async () => {
@@ -197,7 +213,16 @@ test("a key can be changed afterwards, at once and within the plan", async () =>
   };
   expect(await listed()).toMatchObject({ requests_by_day: [0, 0, 0, 0, 0, 0, 0] });
   const expires_at = new Date(app.clock.now() + 86_400_000).toISOString();
-  const wanted = { name: "second", rpm: 4, budget_usd: 0, budget_period_days: 7, models: ["demo-*"], expires_at };
+  const more = { tpm: 700, parallel: 1, addresses: ["127.0.0.1"], runs: { usd: 1, requests: null, repeats: 3 } };
+  const wanted = {
+    ...more,
+    name: "second",
+    rpm: 4,
+    budget_usd: 0,
+    budget_period_days: 7,
+    models: ["demo-*"],
+    expires_at,
+  };
   expect((await holder.post(`/keys/${made.id}`, wanted)).json).toEqual({ success: true });
   expect(await listed()).toMatchObject({ ...wanted, spent_usd: 0 });
   const body = { model: "demo-echo", messages: [{ role: "user", content: "hi" }] };
@@ -205,6 +230,8 @@ test("a key can be changed afterwards, at once and within the plan", async () =>
   // A missing field is cleared.
   expect((await holder.post(`/keys/${made.id}`, { name: "third" })).status).toBe(200);
   expect(await listed()).toMatchObject({ rpm: null, budget_usd: null, models: null, expires_at: null });
+  const noRuns = { usd: null, requests: null, repeats: null };
+  expect(await listed()).toMatchObject({ tpm: null, parallel: null, addresses: null, runs: noRuns });
   const { status, headers } = await ask();
   expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, "5"]);
   await holder.post(`/keys/${made.id}`, { name: "third", rpm: 3 });

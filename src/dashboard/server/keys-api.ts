@@ -7,6 +7,8 @@ import { isoTime } from "../../base/iso-time.ts";
 import { keyMayUse, keyModelsOf } from "../../catalog/key-models.ts";
 import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
+import { keyAddressesOf, requireRights } from "../../gateway/endpoints/managed-keys/fields.ts";
+import { runLimitsOf } from "../../http/run-limits.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
 import {
@@ -71,6 +73,7 @@ export interface KeysApiDeps {
 const NAME_CHARS_MAX = 100;
 /** The number of keys that are listed at once. */
 const LISTED_MAX = 500;
+const LIMIT_MAX = 1_000_000_000;
 const MICROS_PER_USD = 1_000_000;
 const BUDGET_USD_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
@@ -198,7 +201,7 @@ function newKeyOf(
   }
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
   // Only the operator may set a limit above the plan's.
-  const rpmMax = account.admin ? 1_000_000_000 : Math.max(planRpm, before?.rpm ?? 0);
+  const rpmMax = account.admin ? LIMIT_MAX : Math.max(planRpm, before?.rpm ?? 0);
   const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
   const expiresAtMs = optionalTime(body, "expires_at");
@@ -213,12 +216,35 @@ function newKeyOf(
   return {
     name,
     rpm: rpm ?? null,
+    ...ownLimitsOf(body, { account, deps, before }),
     noStore: optionalSwitch(body, "no_store"),
     models: keyModelsOf(optionalTexts(body, "models"), "models"),
     passthrough: passthroughOf(body, account),
     expiresAtMs: expiresAtMs ?? null,
     budgetMicros: budgetUsd === undefined ? null : Math.round(budgetUsd * MICROS_PER_USD),
     budgetPeriodMs: days === undefined ? null : days * DAY_MS,
+  };
+}
+
+const NO_RUN_LIMITS = { runMicros: null, runRequests: null, runRepeats: null };
+
+/** The limits that are read as in the API of keys; what is absent is cleared. */
+function ownLimitsOf(
+  body: Record<string, unknown>,
+  { account, deps, before }: { account: Account; deps: KeysApiDeps; before: KeyInfo | undefined },
+) {
+  const whole = { least: 1, most: LIMIT_MAX, whole: true };
+  const limits = {
+    tpm: optionalNumber(body, "tpm", { ...whole, label: "Tokens a minute" }) ?? null,
+    parallel: optionalNumber(body, "parallel", { ...whole, label: "Requests at once" }) ?? null,
+  };
+  const grant = isTierId(account.tier) ? deps.grants()[account.tier] : undefined;
+  if (!account.admin && grant !== undefined) requireRights(limits, { grant, before });
+  return {
+    ...limits,
+    addresses: keyAddressesOf(optionalTexts(body, "addresses")),
+    ...NO_RUN_LIMITS,
+    ...runLimitsOf(body),
   };
 }
 
@@ -280,6 +306,8 @@ function keyView(row: KeyInfo, { unpriced, nowMs }: { unpriced: readonly string[
     management: row.management !== null,
     debug_until: isoTime(row.debugUntilMs),
     models: row.models,
+    addresses: row.addresses,
+    runs: { usd: usd(row.runMicros), requests: row.runRequests, repeats: row.runRepeats },
     passthrough: row.passthrough,
   };
 }

@@ -7,7 +7,8 @@ import type { CreatedKey, KeyView, NewKeyForm } from "../../contract.ts";
 import type { RotatedKey } from "../../contract-keys.ts";
 import { call } from "../api.ts";
 import { Examples } from "../parts/examples.tsx";
-import { Choice, Field, type Form, Submit, Switch, useForm } from "../parts/form.tsx";
+import { Choice, Field, Submit, Switch, useForm } from "../parts/form.tsx";
+import { KeyLimitFields, limitsForm } from "../parts/key-limits.tsx";
 import { Notice, say } from "../parts/notice.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { hrefOf } from "../router.ts";
@@ -20,12 +21,6 @@ const EXPIRIES = [
   ["30", "In 30 days"],
   ["90", "In 90 days"],
   ["365", "In a year"],
-] as const;
-const PERIODS = [
-  ["", "in all"],
-  ["1", "a day"],
-  ["7", "a week"],
-  ["30", "every 30 days"],
 ] as const;
 
 /** Creates a key, and shows it once. */
@@ -64,7 +59,7 @@ export function CreateKey({ made, keys }: { made: () => Promise<void>; keys: rea
       <details>
         <summary>Limits</summary>
         <div class="grid">
-          <Limits form={form} />
+          <KeyLimitFields form={form} />
           <Choice name="expires" label="Expires" options={EXPIRIES} />
         </div>
         <Switch name="no_store" label="Do not store the content of its requests" />
@@ -130,7 +125,7 @@ export function EditKey({ of, done }: { of: KeyView; done: () => Promise<void> }
       <h2>Edit {of.name}</h2>
       <div class="grid">
         <Field form={form} name="name" label="Name" value={of.name} maxLength={100} autoComplete="off" />
-        <Limits form={form} of={of} />
+        <KeyLimitFields form={form} of={of} />
         <Field form={form} name="expires_at" label="Expires (UTC)" type="date" value={until} hint="Empty: never." />
       </div>
       <div class="row">
@@ -217,62 +212,6 @@ function MadeKey(props: {
       </button>
     </ShownOnce>
   );
-}
-
-/** The fields for the permissions of a key; `of`: their current values. */
-function Limits({ form, of }: { form: Form; of?: KeyView }) {
-  const rpm = profile.value?.tier_rpm ?? 0;
-  const period = of?.budget_period_days == null ? "" : String(of.budget_period_days);
-  const known = PERIODS.some(([days]) => days === period);
-  return (
-    <>
-      <Field
-        form={form}
-        name="rpm"
-        label="Requests a minute"
-        type="number"
-        min={1}
-        {...(profile.value?.admin ? {} : { max: Math.max(rpm, of?.rpm ?? 0) })}
-        value={of?.rpm == null ? undefined : String(of.rpm)}
-        placeholder={String(rpm)}
-        hint="Empty: your plan's limit."
-      />
-      <Field
-        form={form}
-        name="budget_usd"
-        label="Budget in USD"
-        type="number"
-        min={0}
-        step="0.01"
-        value={of?.budget_usd == null ? undefined : String(of.budget_usd)}
-        placeholder="No limit"
-      />
-      <Choice
-        name="budget_period_days"
-        label="Budget for"
-        options={known ? PERIODS : [...PERIODS, [period, `every ${period} days`]]}
-        value={period}
-      />
-      <Field
-        form={form}
-        name="models"
-        label="Models it may use"
-        value={of?.models?.join(" ")}
-        placeholder="All of your plan"
-        hint="Ids or patterns, such as gpt-* openai/*"
-      />
-    </>
-  );
-}
-
-function limitsForm(values: Readonly<Record<string, string>>) {
-  const { rpm = "", models = "", budget_usd: budget = "", budget_period_days: period = "" } = values;
-  return {
-    ...(rpm === "" ? {} : { rpm: Number(rpm) }),
-    ...(budget === "" ? {} : { budget_usd: Number(budget) }),
-    ...(budget === "" || period === "" ? {} : { budget_period_days: Number(period) }),
-    ...(models.trim() === "" ? {} : { models: models.split(/[\s,]+/).filter((pattern) => pattern !== "") }),
-  };
 }
 
 function newKeyForm(values: Readonly<Record<string, string>>): NewKeyForm {

@@ -314,6 +314,10 @@ function limitsOf(key: KeyView): string {
   if (key.tpm !== null) limits.push(`${key.tpm.toLocaleString("en")} tokens/min`);
   if (key.parallel !== null) limits.push(`${key.parallel} at once`);
   if (key.models !== null) limits.push(`only ${key.models.join(", ")}`);
+  if (key.addresses !== null) limits.push(`from ${key.addresses.join(", ")}`);
+  if (key.runs.usd !== null) limits.push(`$${key.runs.usd} a run`);
+  if (key.runs.requests !== null) limits.push(`${key.runs.requests} requests a run`);
+  if (key.runs.repeats !== null) limits.push(`${key.runs.repeats} equal calls a run`);
   if (key.management) limits.push("manages keys");
   if (key.no_store) limits.push("keeps nothing");
   if (isDebugged(key)) limits.push(`debugged until ${exactTime(key.debug_until)}`);

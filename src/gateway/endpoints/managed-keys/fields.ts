@@ -52,7 +52,7 @@ export function keySettingsOf(body: Body, nowMs: number): KeySettings {
     budgetMicros: given(body, "budget", (value) => microsOf("budget", value)),
     budgetPeriodMs: given(body, "budget_period", (value) => durationOf("budget_period", value, PERIOD_MS_MAX)),
     models: given(body, "models", (value) => keyModelsOf(textsOf("models", value), "models")),
-    addresses: given(body, "addresses", addressesOf),
+    addresses: given(body, "addresses", keyAddressesOf),
     expiresAtMs: given(body, "expires_at", (value) => laterTimeOf("expires_at", value, nowMs)),
     projectId: given(body, "project", (value) => textOf("project", value)),
     disabled: switchOf(body, "disabled"),
@@ -96,7 +96,8 @@ function textsOf(param: string, value: unknown): readonly string[] {
   throw wrong(param, "a list of texts");
 }
 
-function addressesOf(value: unknown): readonly string[] | null {
+/** The addresses from which a key may be used; null: any. Throws `ApiError` 400. */
+export function keyAddressesOf(value: unknown): readonly string[] | null {
   const ranges = [...new Set(textsOf("addresses", value))];
   if (ranges.length <= ADDRESSES_MAX && ranges.every((range) => range.length < 60 && parseCidr(range) !== undefined))
     return ranges.length === 0 ? null : ranges;
