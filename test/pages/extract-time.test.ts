@@ -104,6 +104,15 @@ describe("the time is linear in the size of the page", () => {
       "quotations of one post",
       `<meta name=generator content=phpBB><p>${text.repeat(2000)}</p>${`<blockquote><p>${text}</p></blockquote><p>x</p>`.repeat(4000)}`,
     ],
+    [
+      "labels of entries at a depth",
+      `<link rel=canonical href="https://a.example/collections/x">${"<div>".repeat(180)}${"<div><a href=x>go</a></div><div><a href=y>see</a></div>".repeat(4000)}`,
+    ],
+    [
+      "many labels of entries",
+      `<link rel=canonical href="https://a.example/collections/x">${Array.from({ length: 1400 }, (_, n) => `<ul>${`<li>go ${n}</li>`.repeat(7)}</ul>`).join("")}`,
+    ],
+    ["buttons with the title beside them", `<h3>${text}</h3><button>See: ${text}</button>`.repeat(4000)],
     ["many short blocks", Array.from({ length: 60_000 }, (_, n) => `<p class=c${n}>${n} b</p>`).join("")],
     ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];

@@ -271,17 +271,31 @@ const PRESSED_SHARE = 0.9;
 /** A button that occurs so often stands beside each entry of a list. */
 const BUTTON_REPEATS_MIN = 6;
 
+/** A button that repeats the title beside it, such as "Save this event: Harbour day", adds at most this many characters. */
+const AROUND_TITLE_CHARS_MAX = 30;
+const TITLE_CHARS_MIN = 15;
+const TITLE_REACH = 8;
+
 /** Drops the labels of buttons: of known ones, and of those beside each entry of a list, such as "Compare". */
-export function dropButtons({ kept }: JudgedPage): void {
+export function dropButtons({ blocks, kept }: JudgedPage): void {
   const buttons = new Map<string, number>();
   for (const block of kept) if (isButton(block)) buttons.set(block.text, (buttons.get(block.text) ?? 0) + 1);
   for (const block of kept) {
-    const { text, linkChars, controlChars } = block;
+    const { text } = block;
+    if (repeatsTitle(block, blocks, kept)) kept.delete(block);
     if (text.length > BUTTON_CHARS_MAX || kept.size === 1) continue;
-    const isPressed = linkChars + controlChars >= text.length * PRESSED_SHARE || isRoleButton(block);
     const isRepeated = isButton(block) && (buttons.get(text) ?? 0) >= BUTTON_REPEATS_MIN;
-    if (isRepeated || FORUM_TEXT.test(text) || (isPressed && BUTTON_TEXT.test(text))) kept.delete(block);
+    if (isRepeated || FORUM_TEXT.test(text) || (isPressed(block) && BUTTON_TEXT.test(text))) kept.delete(block);
   }
+}
+
+function repeatsTitle(block: Block, blocks: readonly Block[], kept: ReadonlySet<Block>): boolean {
+  if (block.element.tag !== "button" || block.text.length > TITLE_CHARS_MAX + AROUND_TITLE_CHARS_MAX) return false;
+  return blocks.slice(Math.max(0, block.index - TITLE_REACH), block.index + TITLE_REACH).some((title) => {
+    if (title.element.tag === "button" || title.text.length < TITLE_CHARS_MIN || !kept.has(title)) return false;
+    const around = block.text.length - title.text.length;
+    return around > 0 && around <= AROUND_TITLE_CHARS_MAX && block.text.includes(title.text);
+  });
 }
 
 /** Whether a block is the label of a button that is no fact, as a figure would be. */
@@ -297,6 +311,11 @@ export function dropSignatures({ kept, ...page }: JudgedPage): void {
   if (!isThreadPage(page)) return;
   const isSignature = ({ className }: PageElement) => className !== "" && SIGNATURE.test(className);
   for (const block of kept) if (upward(block.element, isSignature) !== undefined) kept.delete(block);
+}
+
+/** Whether a text is the label of a link or of a control. */
+export function isPressed(block: Block): boolean {
+  return block.linkChars + block.controlChars >= block.text.length * PRESSED_SHARE || isRoleButton(block);
 }
 
 function isRoleButton({ nodes }: Block): boolean {

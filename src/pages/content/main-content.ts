@@ -12,6 +12,7 @@ import { predictQuality } from "./confidence.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
 import { addDescription } from "./described.ts";
+import { dropEntryLabels } from "./entry-labels.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
@@ -58,6 +59,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "buttons", because: "the label of a button", run: dropButtons },
+  { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
   { name: "quoted-posts", because: "it stands in another post of the thread", run: dropQuotedPosts },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
