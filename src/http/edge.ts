@@ -12,6 +12,7 @@ import { JsonHeaders } from "./json-headers.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
 import { noteError } from "./request-end.ts";
+import { wholeBody } from "./whole-body.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
 export interface RoutePattern {
@@ -117,7 +118,7 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
 
   const finishText = (exchange: Exchange, { text }: JsonText): Response => {
     if (exchange.wire !== undefined) return finish(exchange, new Response(text, { headers: JSON_TYPE }));
-    const response = new Response(text, {
+    const response = new Response(wholeBody(text), {
       headers: factsOf(exchange.path).json().of(exchange.requestId, exchange.headers),
     });
     exchange.finish(200);

@@ -7,6 +7,7 @@ import type { FormatConversion, JsonObject, ModelEndpoint } from "../../../catal
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../../../catalog/prices.ts";
 import type { Upload } from "../../../http/upload.ts";
+import { wholeBody } from "../../../http/whole-body.ts";
 import { openAnswer } from "../../../upstream/ask.ts";
 import { outcomeOfFault } from "../../../upstream/breaker.ts";
 import { openaiEndUser } from "../../../upstream/end-user.ts";
@@ -81,7 +82,9 @@ async function answerOf(
   const ttfbMs = performance.now() - exchange.startedMs;
   const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
   settle(usage, { ttfbMs });
-  return new Response(said as string | Uint8Array<ArrayBuffer>, { headers: { "content-type": "application/json" } });
+  return new Response(wholeBody(said as string | Uint8Array<ArrayBuffer>), {
+    headers: { "content-type": "application/json" },
+  });
 }
 
 /** An upstream's answer, and the answer that the client gets. */
