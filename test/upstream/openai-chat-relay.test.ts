@@ -30,6 +30,38 @@ describe("relay", () => {
     );
   });
 
+  test("frames that arrive together give the same text as those that arrive one by one", () => {
+    const frame = (id: string, choice: object) =>
+      `data: ${JSON.stringify({ id, object: "chat.completion.chunk", created: 1, model: "m", choices: [choice] })}\n\n`;
+    const text = (id: string, content: string) => frame(id, { index: 0, delta: { content }, finish_reason: null });
+    const frames = fc.oneof(
+      { weight: 6, arbitrary: fc.string({ maxLength: 8 }).map((content) => text("theirs", content)) },
+      { weight: 6, arbitrary: fc.constantFrom("a", "word ", "語", "").map((content) => text("theirs", content)) },
+      fc.constantFrom('"', "\\", '\\"', '"},"finish_reason":null}]}').map((content) => text("theirs", content)),
+      fc.constant(text("another", "word")),
+      fc.constant(": keepalive\n\n"),
+      fc.constant(`${text("theirs", "word").trimEnd()}  \n\n`),
+      fc.constant(text("theirs", "word").slice(0, -12).concat("\n\n")),
+      fc.constant(frame("theirs", { index: 1, delta: { content: "other" }, finish_reason: null })),
+      fc.constant(frame("theirs", { index: 0, delta: { reasoning: "hm" }, finish_reason: null })),
+    );
+    const first = frame("theirs", { index: 0, delta: { role: "assistant", content: "" }, finish_reason: null });
+    const last = frame("theirs", { index: 0, delta: {}, finish_reason: "stop" });
+    fc.assert(
+      fc.property(fc.array(frames, { maxLength: 20 }), fc.constantFrom(identity.id, "theirs"), (between, id) => {
+        const all = [first, text("theirs", "the first"), ...between, last, "data: [DONE]\n\n"];
+        // The second keeps the upstream's names, so that its frames pass unchanged.
+        const part = id === "theirs" ? { id, model: "m" } : {};
+        const [alone, together] = [relay(part), relay(part)];
+        expect(together.push(all.join("")) + together.end()).toBe(
+          all.map((one) => alone.push(one)).join("") + alone.end(),
+        );
+        expect(together.output.toString()).toBe(alone.output.toString());
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   test("a stream cut anywhere gives only whole JSON, and ends well or in an error", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {

@@ -10,23 +10,14 @@ import { type AnswerFault, type AnswerFaultCode, afterContent } from "../../../c
 import type { Usage } from "../../../chat/event.ts";
 import type { FrameRelay, RelayIdentity } from "../../dialect.ts";
 import type { OutputText } from "../../output-text.ts";
-import { contentSpan } from "../relay-frames.ts";
 import { noteSeals } from "./details.ts";
 import { HeldUsage } from "./held-usage.ts";
 import { chatError } from "./reader.ts";
+import { type TextTemplate, templateOf, textEnd } from "./text-template.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd } from "./usage.ts";
 
 type Json = Record<string, unknown>;
-
-/** The text around the content of a plain text frame, as the upstream sends it and as the client gets it. */
-interface Template {
-  prefix: string;
-  suffix: string;
-  ourPrefix: string;
-  ourSuffix: string;
-  same: boolean;
-}
 
 /** The tool calls of one choice, and how much of their arguments was relayed. */
 interface ChoiceState {
@@ -38,24 +29,11 @@ interface ChoiceState {
   roleSent: boolean;
 }
 
-/** The position of the first quote within a frame; -1 if the frame ends before it. Texts of chunks are short. */
-function textEnd(block: string, from: number): number {
-  for (let at = from; at < block.length; at++) {
-    const code = block.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === LINE_FEED && block.charCodeAt(at + 1) === LINE_FEED) return -1;
-  }
-  return -1;
-}
-
-const QUOTE = 34;
-const LINE_FEED = 10;
-
 export class OpenaiChatRelay implements FrameRelay {
   readonly #identity: RelayIdentity;
   readonly #choices = new Map<number, ChoiceState>();
   readonly #output: OutputText;
-  #template: Template | undefined;
+  #template: TextTemplate | undefined;
   readonly #held: HeldUsage;
   #fault: AnswerFault | undefined;
   #done = false;
@@ -88,24 +66,33 @@ export class OpenaiChatRelay implements FrameRelay {
     let at = 0;
     // Consecutive frames that pass unchanged are copied at once.
     let passFrom = 0;
+    // Whether the frame before was a plain one of which the end is still to be written.
+    let isOpen = false;
+    let isPlain = false;
     while (at < block.length && !this.#done) {
       const template = this.#template;
-      if (template !== undefined && block.startsWith(template.prefix, at)) {
+      if (template !== undefined && (isPlain || block.startsWith(template.prefix, at))) {
         const textFrom = at + template.prefix.length;
         const textTo = textEnd(block, textFrom);
-        if (textTo >= 0 && block.startsWith(template.suffix, textTo)) {
+        // Nearly always, another plain frame follows or the block ends.
+        isPlain = textTo >= 0 && block.startsWith(template.between, textTo);
+        if (isPlain || (textTo >= 0 && block.startsWith(template.suffix, textTo))) {
           const text = block.slice(textFrom, textTo);
           const next = textTo + template.suffix.length;
           this.#output.add(text);
           if (!template.same) {
             if (passFrom < at) out += block.slice(passFrom, at);
-            out += template.ourPrefix + text + template.ourSuffix;
+            out = out + (isOpen ? template.ourBetween : template.ourPrefix) + text;
+            isOpen = true;
             passFrom = next;
           }
           at = next;
           continue;
         }
       }
+      isPlain = false;
+      if (isOpen) out += template?.ourSuffix ?? "";
+      isOpen = false;
       const found = block.indexOf("\n\n", at);
       const next = found < 0 ? block.length : found + 2;
       if (passFrom < at) out += block.slice(passFrom, at);
@@ -113,6 +100,7 @@ export class OpenaiChatRelay implements FrameRelay {
       at = next;
       passFrom = next;
     }
+    if (isOpen) out += this.#template?.ourSuffix ?? "";
     return passFrom < at && passFrom < block.length ? out + block.slice(passFrom, at) : out;
   }
 
@@ -156,7 +144,7 @@ export class OpenaiChatRelay implements FrameRelay {
     const spliced = spliceMembers(data, members);
     const only = choices.length === 1 ? choices[0] : undefined;
     if (only !== undefined && this.#isPlainText(only)) {
-      this.#learn(data, spliced);
+      this.#template = templateOf(data, spliced) ?? this.#template;
       this.#output.add((only["delta"] as Json)["content"] as string);
       this.#committed = true;
       return `data: ${spliced}\n\n`;
@@ -170,17 +158,6 @@ export class OpenaiChatRelay implements FrameRelay {
     if (!isRecord(delta) || typeof delta["content"] !== "string" || delta["content"] === "") return false;
     if (choice["finish_reason"] != null || delta["tool_calls"] != null || delta["role"] !== undefined) return false;
     return this.#choices.get(numberOr(choice["index"], 0))?.roleSent === true && Object.keys(delta).length === 1;
-  }
-
-  #learn(data: string, spliced: string): void {
-    const theirs = contentSpan(data);
-    const ours = contentSpan(spliced);
-    if (theirs === undefined || ours === undefined) return;
-    const prefix = `data: ${data.slice(0, theirs.start)}`;
-    const suffix = `${data.slice(theirs.end)}\n\n`;
-    const ourPrefix = `data: ${spliced.slice(0, ours.start)}`;
-    const ourSuffix = `${spliced.slice(ours.end)}\n\n`;
-    this.#template = { prefix, suffix, ourPrefix, ourSuffix, same: prefix === ourPrefix && suffix === ourSuffix };
   }
 
   /** Handles frames with a role, tool calls, reasoning, a finish reason or several choices. */
