@@ -25,6 +25,9 @@ const QUEUE_MAX = 10_000;
 // About 5 ms of blocking work, or 20 ms if every row has a different key. The rest is written in the next iteration of
 // the event loop.
 const BATCH_MAX = 500;
+// A queue of this length is written at once. A busy program thus writes large batches: each has its own transaction and
+// statements for the sums, which would cost more than the rows of a small one.
+const FULL_BATCH = 256;
 // The limit of groups of (hour, account, key, model) for requests without a row. Further ones are grouped only by hour
 // and model.
 const OVERFLOW_GROUPS_MAX = 20_000;
@@ -98,7 +101,16 @@ export class UsageWriter {
     else if (this.#queue.length < this.#queueMax) this.#enqueue(record);
     else this.#countOnly(record);
     if (this.#closed) void this.flush();
-    else this.#timer ??= setTimeout(() => void this.#tick(), this.#flushMs);
+    else if (this.#timer === undefined) this.#writeIn(this.#flushMs);
+    // Not while a batch is being written, nor before one is retried.
+    else if (this.#queue.length === FULL_BATCH && this.#writing === undefined && this.#flight === undefined) {
+      clearTimeout(this.#timer);
+      this.#writeIn(0);
+    }
+  }
+
+  #writeIn(ms: number): void {
+    this.#timer = setTimeout(() => void this.#tick(), ms);
   }
 
   /** The cost of a key or account that is not written yet, to be added to the spending in the database. */
@@ -168,7 +180,7 @@ export class UsageWriter {
   async #tick(): Promise<void> {
     const written = await this.#flushBatch();
     this.#timer = undefined;
-    if (this.#waits && !this.#closed) this.#timer = setTimeout(() => void this.#tick(), written ? 0 : this.#flushMs);
+    if (this.#waits && !this.#closed) this.#writeIn(written && this.#queue.length >= FULL_BATCH ? 0 : this.#flushMs);
   }
 
   get #waits(): boolean {
