@@ -1,6 +1,7 @@
 // Formats one log record as one bounded line without secrets: JSON, or text for a terminal. Control characters are escaped,
 // so that no value can forge a line or control a terminal. Never throws, whatever the values are.
 
+import { LineRuns } from "./line-runs.ts";
 import { isSecretName, REDACTED, type Redact } from "./redact.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -47,18 +48,40 @@ interface KnownMember {
  * What the lines of one redactor have in common. Most values of a request's line are those of the request before: methods, routes,
  * models, providers, accounts. They are looked through for secrets when they change; numbers hold none.
  */
-export type KnownMembers = Map<string, KnownMember>;
+export interface KnownMembers {
+  readonly members: Map<string, KnownMember>;
+  /** Of the lines of requests, by their paths. */
+  readonly runs: Map<unknown, LineRuns>;
+}
+
+/** Creates what a redactor's lines have in common, before the first one. */
+export function noKnownMembers(): KnownMembers {
+  return { members: new Map(), runs: new Map() };
+}
 
 /** Above this number of names they come from data and are not kept. */
 const MEMBERS_MAX = 200;
+/** Above this number of paths they are all forgotten. */
+const PATHS_MAX = 16;
 /** Longer texts are not kept. */
 const KEPT_CHARS_MAX = 200;
 
 /** A JSON line with its newline. `known`: kept from line to line as long as the redactor is the same. */
-export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers = new Map()): string {
+export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers = noKnownMembers()): string {
   const message = textMember(known, "msg", record.message, redact);
-  let line = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}",${message}`;
-  for (const fields of [record.fields ?? NO_FIELDS, record.more ?? NO_FIELDS]) {
+  const start = `{"time":"${cachedIsoTime(record.timeMs)}","level":"${record.level}",${message}`;
+  // The lines of requests alone have further fields.
+  const { fields = NO_FIELDS, more } = record;
+  const runs = more === undefined ? undefined : runsOf(known, readMember(fields, "path"));
+  const line =
+    runs === undefined ? undefined : lineInRuns(start, { runs, fields, more: more ?? NO_FIELDS }, redact, known);
+  if (line !== undefined && line.length < LINE_CHARS_MAX) return `${line}}\n`;
+  return lineOfMembers(start, [fields, more ?? NO_FIELDS], redact, known);
+}
+
+function lineOfMembers(start: string, objects: readonly LogFields[], redact: Redact, known: KnownMembers): string {
+  let line = start;
+  for (const fields of objects) {
     for (const name in fields) {
       const member = memberText(name, readMember(fields, name), redact, known);
       if (member === "") continue;
@@ -67,6 +90,69 @@ export function jsonLine(record: LogRecord, redact: Redact, known: KnownMembers 
     }
   }
   return `${line}}\n`;
+}
+
+function runsOf({ runs }: KnownMembers, path: unknown): LineRuns {
+  let found = runs.get(path);
+  if (found === undefined) {
+    if (runs.size >= PATHS_MAX) runs.clear();
+    found = new LineRuns();
+    runs.set(path, found);
+  }
+  return found;
+}
+
+interface Request {
+  readonly runs: LineRuns;
+  readonly fields: LogFields;
+  readonly more: LogFields;
+}
+
+/** The line without its end, of any length. */
+function lineInRuns(start: string, request: Request, redact: Redact, known: KnownMembers): string {
+  const { runs } = request;
+  let line = start;
+  let place = 0;
+  /** Where the run begins that has not been written yet. */
+  let from = 0;
+  const added = (to: number) => {
+    if (to > from) line += runs.textOf(from, to) ?? keptRun(request, from, to, redact, known);
+    from = to + 1;
+  };
+  for (let object = 0; object < 2; object++) {
+    const fields = object === 0 ? request.fields : request.more;
+    for (const name in fields) {
+      const value = readMember(fields, name);
+      if (!runs.isSame(place, name, value)) {
+        added(place);
+        const member = memberText(name, value, redact, known);
+        if (member !== "") line = `${line},${member}`;
+      }
+      place++;
+    }
+  }
+  added(place);
+  return line;
+}
+
+/** Writes the members from one place to another, and keeps their text. */
+function keptRun(
+  { runs, fields, more }: Request,
+  from: number,
+  to: number,
+  redact: Redact,
+  known: KnownMembers,
+): string {
+  let text = "";
+  let place = 0;
+  for (const one of [fields, more]) {
+    for (const name in one) {
+      if (place >= from && place < to) text += `,${memberText(name, readMember(one, name), redact, known)}`;
+      place++;
+    }
+  }
+  runs.keepText(from, to, text);
+  return text;
 }
 
 function memberText(name: string, value: unknown, redact: Redact, known: KnownMembers): string {
@@ -79,14 +165,14 @@ function memberText(name: string, value: unknown, redact: Redact, known: KnownMe
 }
 
 function memberOf(known: KnownMembers, name: string): KnownMember {
-  let member = known.get(name);
+  let member = known.members.get(name);
   if (member === undefined) {
     const isRequestId = name === "request_id" || name === "requestId";
     // The message is no field.
     const isSecret = name !== "msg" && isSecretName(name);
     const begin = `${quote(name)}:`;
     member = { begin, isSecret, isRequestId, text: "", whole: `${begin}""` };
-    if (known.size < MEMBERS_MAX) known.set(name, member);
+    if (known.members.size < MEMBERS_MAX) known.members.set(name, member);
   }
   return member;
 }

@@ -2,7 +2,7 @@
 // costs the request a few microseconds; warnings and errors are written immediately.
 
 import type { Clock } from "../base/clock.ts";
-import { jsonLine, type KnownMembers, type LogFields, type LogLevel, prettyLine } from "./log-line.ts";
+import { jsonLine, type LogFields, type LogLevel, noKnownMembers, prettyLine } from "./log-line.ts";
 import { makeRedactor } from "./redact.ts";
 
 /** The logger's interface for the rest of the program. Fields named as secrets are hidden; an Error is written with its stack. */
@@ -44,7 +44,7 @@ const GATHER_CHARS_MAX = 64 * 1024;
 export function createLogger(options: LoggerOptions): Logger {
   let rank = RANK[options.level];
   let redact = makeRedactor(options.secrets);
-  const known: KnownMembers = new Map();
+  let known = noKnownMembers();
   let gathered = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -90,7 +90,7 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     setSecrets: (secrets) => {
       redact = makeRedactor(secrets);
-      known.clear();
+      known = noKnownMembers();
     },
   };
 }
