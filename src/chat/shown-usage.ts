@@ -72,9 +72,12 @@ function withinSide(kept: Loose, name: string, most: number): Loose {
 
 function boundedParts(value: unknown, most: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  const parts = Object.entries(value);
-  const kept = parts.filter(([, part]) => typeof part !== "number" || isWithin(part, most));
-  return kept.length === parts.length ? value : Object.fromEntries(kept);
+  const given = value as Loose;
+  const isKept = (part: unknown) => typeof part !== "number" || isWithin(part, most);
+  for (const name in given) {
+    if (!isKept(given[name])) return Object.fromEntries(Object.entries(given).filter(([, part]) => isKept(part)));
+  }
+  return value;
 }
 
 function isWithin(part: number, most: number): boolean {

@@ -109,7 +109,7 @@ function headersOf(
     return { ...first, ...own, ...request.headers, ...headers, ...extraHeaders };
   }
   const kept = plain.get(provider);
-  if (kept !== undefined && isSame(kept.own, own)) return kept.all;
+  if (kept !== undefined && (kept.own === own || isSame(kept.own, own))) return kept.all;
   const all = { ...JSON_BODY, ...own, ...extraHeaders };
   plain.set(provider, { own, all });
   return all;

@@ -16,7 +16,7 @@ export interface ProviderCard {
   /** The base URL with its version segment, as in the vendor's own SDK. */
   baseUrl: string;
   /** The request headers with the credential and the protocol version. `secret` is "" if no key is needed. */
-  headers(secret: string): Record<string, string>;
+  headers(secret: string): Readonly<Record<string, string>>;
   quirks: Quirks;
   portableSeals?: boolean;
   signsThinking?: boolean;

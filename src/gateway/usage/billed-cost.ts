@@ -14,17 +14,22 @@ export const NO_COST: BilledCost = { costMicros: 0 };
 
 /** The cost of a call. Without known prices it counts as 0, and is marked where anything was used. */
 export function billedCost(prices: Prices | undefined, usage: Measured): BilledCost {
+  const cost: WrittenCost = { costMicros: 0 };
+  writeBilledCost(cost, prices, usage);
+  return cost;
+}
+
+type WrittenCost = { -readonly [Name in keyof BilledCost]: BilledCost[Name] };
+
+/** Sets the members of the cost of a call in its record. */
+export function writeBilledCost(cost: WrittenCost, prices: Prices | undefined, usage: Measured): void {
   const known = knownCostMicros(prices, usage);
   const classes = billedClasses(prices, usage);
   const { service, searches, cacheWriteHourTokens } = usage;
-  return {
-    costMicros: known ?? 0,
-    classes,
-    ...(known === undefined && classes.length > 0 ? UNPRICED : undefined),
-    ...(service === undefined ? undefined : { service }),
-    ...(searches === undefined ? undefined : { searches }),
-    ...(cacheWriteHourTokens === undefined ? undefined : { cacheWriteHourTokens }),
-  };
+  cost.costMicros = known ?? 0;
+  cost.classes = classes;
+  if (known === undefined && classes.length > 0) cost.unpriced = true;
+  if (service !== undefined) cost.service = service;
+  if (searches !== undefined) cost.searches = searches;
+  if (cacheWriteHourTokens !== undefined) cost.cacheWriteHourTokens = cacheWriteHourTokens;
 }
-
-const UNPRICED = { unpriced: true } as const;

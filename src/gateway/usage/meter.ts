@@ -9,7 +9,7 @@ import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
 import { countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
-import { billedCost } from "./billed-cost.ts";
+import { writeBilledCost } from "./billed-cost.ts";
 import { type LabelHolder, usageLabelsOf } from "./labels.ts";
 import { mediaTokens } from "./media-tokens.ts";
 
@@ -64,7 +64,7 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     cacheWriteTokens: usage.cacheWriteTokens ?? 0,
     reasoningTokens: usage.reasoningTokens ?? 0,
     estimated: usage.estimated === true,
-    ...billedCost(model.prices, usage),
+    costMicros: 0,
     latencyMs: Math.round(performance.now() - account.startedMs),
     ttfbMs: spent.ttfbMs === null ? null : Math.round(spent.ttfbMs),
     stream: account.stream,
@@ -73,6 +73,7 @@ export function usageRecord(spent: CallUsage, account: UsageOwner): UsageRecord 
     arrivedMs: account.startedMs,
     ...usageLabelsOf(account.labels),
   };
+  writeBilledCost(record, model.prices, usage);
   if (account.askedMs !== undefined) record.askedMs = account.askedMs;
   if (spent.isCall === true) record.isCall = true;
   else if (account.answerId !== undefined) record.answerId = account.answerId;

@@ -93,7 +93,7 @@ export function addToClasses(to: Map<string, ClassSums>, one: ClassSums): ClassS
 }
 
 /** Adds what was billed in one class to its sums. */
-export function addClass(sums: ClassSums, one: ClassSums): void {
+export function addClass(sums: ClassSums, one: Pick<ClassSums, "amount" | "unpriced" | "costMicros">): void {
   sums.amount += one.amount;
   sums.unpriced += one.unpriced;
   sums.costMicros += one.costMicros;

@@ -259,13 +259,13 @@ export class UsageTally {
     const { provider, upstreamModel: model, service = "" } = record;
     for (const { name, amount, costMicros } of classes) {
       const unpriced = costMicros === undefined ? amount : 0;
-      const one = { provider, model, service, class: name, amount, unpriced, costMicros: costMicros ?? 0 };
-      const known = this.#billed.find((sums) => isClassOf(sums, one));
+      const known = classIn(this.#billed, { provider, model, service, class: name });
       if (known !== undefined) {
-        addClass(known, one);
+        addClass(known, { amount, unpriced, costMicros: costMicros ?? 0 });
         continue;
       }
       delta.classes ??= new Map();
+      const one = { provider, model, service, class: name, amount, unpriced, costMicros: costMicros ?? 0 };
       const sums = addToClasses(delta.classes, one);
       if (this.#billed.length < BILLED_MAX) this.#billed.push(sums);
     }
@@ -321,13 +321,19 @@ function addLabels(delta: UsageDelta, labels: readonly Label[], record: UsageRec
 /** One group of requests has a few classes of one model. */
 const BILLED_MAX = 8;
 
-function isClassOf(sums: ClassSums, one: ClassSums): boolean {
-  return (
-    sums.class === one.class &&
-    sums.model === one.model &&
-    sums.provider === one.provider &&
-    sums.service === one.service
-  );
+type ClassName = Pick<ClassSums, "provider" | "model" | "service" | "class">;
+
+function classIn(billed: readonly ClassSums[], one: ClassName): ClassSums | undefined {
+  for (const sums of billed) {
+    if (
+      sums.class === one.class &&
+      sums.model === one.model &&
+      sums.provider === one.provider &&
+      sums.service === one.service
+    )
+      return sums;
+  }
+  return undefined;
 }
 
 function addLatency(delta: UsageDelta, record: UsageRecord): void {

@@ -40,6 +40,8 @@ export interface UsageRow {
   readonly record: UsageRecord;
   readonly uid: string | null;
   readonly repeats: number;
+  /** Whether the record is known to have amounts and texts that every engine stores unchanged. */
+  readonly isKeepable?: true;
 }
 
 /** Usage that is written together. */
@@ -80,7 +82,7 @@ export function writingUsage(store: Store) {
      * Writes a batch completely or not at all. Usage of a deleted account gets no rows and is counted without an account.
      */
     async writeUsage({ id, rows, sums }: UsageBatch): Promise<void> {
-      for (const { record } of rows) requireKeepable(record);
+      for (const { record, isKeepable } of rows) if (isKeepable !== true) requireKeepable(record);
       for (const { lastAtMs, firstAtMs, costMicros } of sums) [lastAtMs, firstAtMs, costMicros].forEach(requireWhole);
       const named = new Set([...rows.map(({ record }) => record.accountId), ...sums.map(({ accountId }) => accountId)]);
       named.delete("");

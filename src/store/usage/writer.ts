@@ -260,7 +260,12 @@ export class UsageWriter {
     const tally = new UsageTally(this.#labels);
     for (const record of queued) tally.add(record);
     // A failed upstream call has a row but does not count as a request.
-    const own = queued.map((record) => ({ record, uid: null, repeats: record.isCall === true ? 0 : 1 }));
+    const own = queued.map((record) => ({
+      record,
+      uid: null,
+      repeats: record.isCall === true ? 0 : 1,
+      isKeepable: true as const,
+    }));
     const shared = [...this.#shared]
       .map(([uid, { record, repeats }]) => ({ record, uid, repeats }))
       .sort((a, b) => (a.uid < b.uid ? -1 : 1));

@@ -98,11 +98,17 @@ const GENERIC = Object.fromEntries(
 
 /** The request headers with the credential, which is "" if none is needed. */
 function headersOf(auth: CredentialScheme, fixed: Readonly<Record<string, string>> = {}): ProviderCard["headers"] {
-  return (secret) => {
-    if (secret === "") return { ...fixed };
+  const made = (secret: string): Readonly<Record<string, string>> => {
+    if (secret === "") return fixed;
     const isToken = auth.tokensBegin !== undefined && secret.startsWith(auth.tokensBegin);
     if (isToken) return { ...fixed, authorization: `Bearer ${secret}` };
     const word = auth.bearer === true ? "Bearer" : auth.word;
     return { ...fixed, [auth.header]: word === undefined ? secret : `${word} ${secret}` };
+  };
+  // Nearly all calls have the credential of the call before.
+  let last = { secret: "", headers: fixed };
+  return (secret) => {
+    if (last.secret !== secret) last = { secret, headers: made(secret) };
+    return last.headers;
   };
 }

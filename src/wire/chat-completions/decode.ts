@@ -91,18 +91,16 @@ function messageOf(value: unknown, path: string): ChatMessage {
   const fields = check.expectFields(value, path);
   const role = check.need(fields, "role", expectRole, path);
   const name =
-    role === "tool" || role === "function"
-      ? {}
-      : check.given({ name: check.maybe(fields, "name", check.expectString, path) });
+    role === "tool" || role === "function" ? undefined : check.maybe(fields, "name", check.expectString, path);
   const inner = check.at(path, "content");
   switch (role) {
     case "system":
     case "developer":
-      return { role: "system", content: contentOf(fields["content"], inner, textPartOf), ...name };
+      return named({ role: "system", content: contentOf(fields["content"], inner, textPartOf) }, name);
     case "user":
-      return { role: "user", content: contentOf(fields["content"], inner, userPartOf), ...name };
+      return named({ role: "user", content: contentOf(fields["content"], inner, userPartOf) }, name);
     case "assistant":
-      return { role: "assistant", content: assistantOf(fields, path), ...name };
+      return named({ role: "assistant", content: assistantOf(fields, path) }, name);
     case "tool":
       return { role: "tool", content: [toolResultOf(fields, path)] };
     case "function": {
@@ -115,6 +113,11 @@ function messageOf(value: unknown, path: string): ChatMessage {
       };
     }
   }
+}
+
+function named(message: ChatMessage & { name?: string }, name: string | undefined): ChatMessage {
+  if (name !== undefined) message.name = name;
+  return message;
 }
 
 function contentOf<T extends { type: string }>(value: unknown, path: string, part: check.Check<T>): (T | TextPart)[] {
