@@ -50,6 +50,9 @@ export function openaiFault(status: number, body: string, headers: Headers): Ups
   return faultFromHttp(ours, said, headers);
 }
 
+/** Members that are for the gateway, and not sent upstream. */
+const OURS = ["thread_id", "conversation_id"];
+
 function losslessRequest(
   text: string,
   chat: ChatRequest,
@@ -57,8 +60,8 @@ function losslessRequest(
   members: Readonly<Record<string, unknown>>,
 ): UpstreamRequest {
   const body = ctx.body ?? (JSON.parse(text) as Readonly<Record<string, unknown>>);
-  // The first two are for the gateway, and not sent upstream.
-  const edits: Record<string, unknown> = { thread_id: undefined, conversation_id: undefined };
+  const edits: Record<string, unknown> = {};
+  for (const name of OURS) if (Object.hasOwn(body, name)) edits[name] = undefined;
   for (const name in members) edits[name] = members[name];
   Object.assign(edits, openaiEndUser(body, ctx));
   edits["model"] = ctx.model;
