@@ -4,84 +4,34 @@ import type { ChatEvent, Usage } from "../chat/event.ts";
 
 /** Text beyond this length is dropped; counts of longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
-/** Pieces up to this length are copied one character after another. */
-const COPIED_CHARS_MAX = 256;
-/** How many characters are copied before they become a string. */
-const ROOM_CHARS = 960;
-/** Longer pieces are kept as they are until there are so many, and then joined: they may hold the buffer from which they were cut. */
-const JOINED_PIECES = 64;
-/** Characters up to this one take one byte. */
-const BYTE_MAX = 0xff;
-
 /**
- * Collects output text. The pieces of a stream are cut from what arrived from the network, and each would keep all of that: so their
- * characters are copied, into one piece of memory that does not grow with every piece.
+ * The pieces of a stream are cut from what arrived from the network, and each keeps all of that: so they become one string when there
+ * are a few, before garbage collections take them for things that last.
  */
+const JOINED_PIECES = 8;
+/** So many of these strings become one in turn. */
+const JOINED_STRINGS = 16;
+
+/** Collects output text. */
 export class OutputText {
   readonly #joined: string[] = [];
+  #strings: string[] = [];
   #pieces: string[] = [];
-  #bytes: Uint8Array | undefined;
-  /** In place of the bytes, from the first character on that needs two. */
-  #units: Uint16Array | undefined;
-  /** How many characters were copied into either. */
-  #copied = 0;
   #chars = 0;
   #pictures = 0;
 
   add(piece: string): void {
     const isFull = this.#chars >= CHARS_KEPT_MAX;
     this.#chars += piece.length;
-    if (isFull) return;
-    if (piece.length > COPIED_CHARS_MAX) this.#keep(piece);
-    else if (this.#units !== undefined || !this.#copyBytes(piece)) this.#copyUnits(piece);
+    if (!isFull && this.#pieces.push(piece) >= JOINED_PIECES) this.#join();
   }
 
-  /** Returns false if a character of the piece needs two bytes; nothing is copied then. */
-  #copyBytes(piece: string): boolean {
-    if (this.#copied + piece.length > ROOM_CHARS) this.#flush();
-    this.#bytes ??= new Uint8Array(ROOM_CHARS);
-    const bytes = this.#bytes;
-    const start = this.#copied;
-    for (let at = 0; at < piece.length; at++) {
-      const code = piece.charCodeAt(at);
-      if (code > BYTE_MAX) return false;
-      bytes[start + at] = code;
-    }
-    this.#copied = start + piece.length;
-    return true;
-  }
-
-  #copyUnits(piece: string): void {
-    if (this.#units === undefined || this.#copied + piece.length > ROOM_CHARS) this.#flush();
-    this.#bytes = undefined;
-    this.#units ??= new Uint16Array(ROOM_CHARS);
-    const units = this.#units;
-    const start = this.#copied;
-    for (let at = 0; at < piece.length; at++) units[start + at] = piece.charCodeAt(at);
-    this.#copied = start + piece.length;
-  }
-
-  /** Makes a string of what was copied. */
-  #flush(): void {
-    if (this.#copied === 0) return;
-    const text = this.#copiedText();
-    this.#copied = 0;
-    this.#keep(text);
-  }
-
-  #copiedText(): string {
-    const copied = this.#units ?? this.#bytes;
-    if (copied === undefined) return "";
-    const bytes = Buffer.from(copied.buffer, 0, this.#copied * copied.BYTES_PER_ELEMENT);
-    return bytes.toString(this.#units === undefined ? "latin1" : "utf16le");
-  }
-
-  #keep(piece: string): void {
-    // What was copied before comes first.
-    if (this.#copied > 0) this.#flush();
-    if (this.#pieces.push(piece) < JOINED_PIECES) return;
-    this.#joined.push(this.#pieces.join(""));
+  #join(): void {
+    const pieces = this.#pieces;
     this.#pieces = [];
+    if (this.#strings.push(pieces.join("")) < JOINED_STRINGS) return;
+    this.#joined.push(this.#strings.join(""));
+    this.#strings = [];
   }
 
   /** Adds an event of the answer, unless it is a delta, whose text is added on its own. */
@@ -110,7 +60,7 @@ export class OutputText {
 
   /** The kept text. */
   toString(): string {
-    return this.#joined.join("") + this.#pieces.join("") + (this.#copied === 0 ? "" : this.#copiedText());
+    return [...this.#joined, ...this.#strings, ...this.#pieces].join("");
   }
 }
 
