@@ -1,12 +1,13 @@
 // Whether standard error is a terminal. The platform's stream is not made where it cannot be one: a service logs into a pipe or a
-// file, and starts without the code of streams.
+// file, one in the background into nothing, and both start without the code of streams.
 
-import { fstatSync } from "node:fs";
+import { fstatSync, statSync } from "node:fs";
 
 /** Whether logs are read in a terminal. */
 export function isTerminal(): boolean {
   try {
-    if (!fstatSync(2).isCharacterDevice()) return false;
+    const target = fstatSync(2);
+    if (!target.isCharacterDevice() || target.rdev === statSync("/dev/null").rdev) return false;
   } catch {
     return false; // It is closed.
   }

@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { isTerminal } from "../../src/cli/terminal.ts";
 
 const FILE = join(import.meta.dir, "../../src/cli/terminal.ts");
-const SCRIPT = `import { isTerminal } from ${JSON.stringify(FILE)}; await Bun.write(process.argv[1], String(isTerminal()));`;
+/** Says also whether the platform's stream was needed. */
+const SCRIPT = `import { isTerminal } from ${JSON.stringify(FILE)};
+import { isatty } from "node:tty";
+let needed = "";
+Object.defineProperty(process, "stderr", {
+  get() {
+    needed = ", by the stream";
+    return { isTTY: isatty(2) };
+  },
+});
+await Bun.write(process.argv[1], String(isTerminal()) + needed);`;
 
 async function said(options: Parameters<typeof Bun.spawn>[1]): Promise<string> {
   const answer = join(process.env["TMPDIR"] ?? "/tmp", `terminal-${crypto.randomUUID()}`);
@@ -18,5 +28,5 @@ test("a pipe, nothing and a terminal", async () => {
   expect(isTerminal()).toBe(process.stderr.isTTY === true);
   expect(await said({ stderr: "pipe" })).toBe("false");
   expect(await said({ stderr: "ignore" })).toBe("false");
-  expect(await said({ terminal: {} })).toBe("true");
+  expect(await said({ terminal: {} })).toBe("true, by the stream");
 });
