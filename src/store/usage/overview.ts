@@ -6,6 +6,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { usage, usageDaily, usageHourly, usageLatency } from "../schema.ts";
 import type { UsageSums } from "./record.ts";
+import { sumsInSlices } from "./slices.ts";
 
 /** Whole hours or days since the epoch, both ends included. */
 export interface SlotSpan {
@@ -42,12 +43,24 @@ const SUM_NAMES = [
   "unpriced",
 ] as const;
 
+/** The primary key of the histograms of latency. */
+export const LATENCY_KEYS = [
+  usageLatency.unit,
+  usageLatency.start,
+  usageLatency.accountId,
+  usageLatency.keyId,
+  usageLatency.model,
+  usageLatency.statusClass,
+  usageLatency.bucket,
+];
+
 /** Builds the verbs. */
 export function usageOverview(store: Store) {
   return { ...sumsOfSlots(store), ...recentUsage(store) };
 }
 
-function sumsOfSlots({ db }: Store) {
+function sumsOfSlots(store: Store) {
+  const { db } = store;
   return {
     /** Sums by slot and model or key, the earliest first. */
     async sumsBySlot({ unit, from, to }: SlotSpan, by: GroupedBy, accountId?: string): Promise<SlotSums[]> {
@@ -56,46 +69,43 @@ function sumsOfSlots({ db }: Store) {
       const sums = Object.fromEntries(
         SUM_NAMES.map((name) => [name, sql<number>`SUM(${table[name]})`.mapWith(Number)]),
       ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
-      return db
-        .select({ start, name: table[by], ...sums })
-        .from(table)
-        .where(
-          and(
-            gte(start, from),
-            lt(start, to + 1),
-            accountId === undefined ? undefined : eq(table.accountId, accountId),
-          ),
-        )
-        .groupBy(start, table[by])
-        .orderBy(asc(start), asc(byBytes(table[by])))
-        .all();
+      const within = and(gte(start, from), lt(start, to + 1));
+      const read = async (where: SQL | undefined): Promise<SlotSums[]> =>
+        db
+          .select({ start, name: table[by], ...sums })
+          .from(table)
+          .where(where)
+          .groupBy(start, table[by])
+          .orderBy(asc(start), asc(byBytes(table[by])))
+          .all();
+      if (accountId !== undefined) return read(and(within, eq(table.accountId, accountId)));
+      const keys = [start, table.accountId, table.keyId, table.model];
+      return sumsInSlices(store, { table, keys, within, read, groups: ["start", "name"] });
     },
 
     /** Histograms of latency by slot and model or key, the earliest first. */
     async latencyBySlot({ unit, from, to }: SlotSpan, by: GroupedBy, accountId?: string): Promise<SlotLatency[]> {
       const { start, statusClass, bucket } = usageLatency;
       const name = usageLatency[by];
-      return db
-        .select({
-          start,
-          name,
-          statusClass,
-          bucket,
-          requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
-          firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
-        })
-        .from(usageLatency)
-        .where(
-          and(
-            eq(usageLatency.unit, unit),
-            gte(start, from),
-            lt(start, to + 1),
-            accountId === undefined ? undefined : eq(usageLatency.accountId, accountId),
-          ),
-        )
-        .groupBy(start, name, statusClass, bucket)
-        .orderBy(asc(start), asc(byBytes(name)), asc(statusClass), asc(bucket))
-        .all();
+      const within = and(eq(usageLatency.unit, unit), gte(start, from), lt(start, to + 1));
+      const read = async (where: SQL | undefined): Promise<SlotLatency[]> =>
+        db
+          .select({
+            start,
+            name,
+            statusClass,
+            bucket,
+            requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+            firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+          })
+          .from(usageLatency)
+          .where(where)
+          .groupBy(start, name, statusClass, bucket)
+          .orderBy(asc(start), asc(byBytes(name)), asc(statusClass), asc(bucket))
+          .all();
+      if (accountId !== undefined) return read(and(within, eq(usageLatency.accountId, accountId)));
+      const groups = ["start", "name", "statusClass", "bucket"] as const;
+      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, within, read, groups });
     },
   };
 }

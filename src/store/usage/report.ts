@@ -8,6 +8,7 @@ import { usageClasses, usageDaily, usageHourly, usageLabels } from "../schema.ts
 import type { SlotSpan } from "./overview.ts";
 import type { ClassSums } from "./parts.ts";
 import type { UsageSums } from "./record.ts";
+import { sumsInSlices } from "./slices.ts";
 
 /** What a report is grouped by, besides time. */
 export const GROUPS = ["model", "key", "project", "tag"] as const;
@@ -56,14 +57,15 @@ const SUM_NAMES = [
 ] as const satisfies readonly (keyof UsageSums)[];
 
 /** Builds the verbs. */
-export function usageReport({ db }: Store) {
+export function usageReport(store: Store) {
+  const { db } = store;
   return {
     /**
      * Sums by slot and group, the earliest first. Requests without a project or without tags are in no group of these. A request with
      * several tags is in the sums of each.
      */
     async sumsBy(query: ReportQuery): Promise<ReportSums[]> {
-      const { table, start, where, name } = sourceOf(
+      const { table, start, keys, within, where, name } = sourceOf(
         query.projectId === undefined ? query : { ...query, span: await usedPart(db, query.span) },
       );
       const sums = Object.fromEntries(
@@ -71,17 +73,25 @@ export function usageReport({ db }: Store) {
       ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
       const { perSlot, span, limit } = query;
       const groups = [...(perSlot ? [start] : []), ...(name === undefined ? [] : [name])];
-      const rows = db
-        .select({
-          start: perSlot ? start : sql<number>`${span.from}`.mapWith(Number),
-          name: name === undefined ? sql<string>`''` : name,
-          ...sums,
-        })
-        .from(table)
-        .where(where);
       const order = [...(perSlot ? [asc(start)] : []), ...(name === undefined ? [] : [asc(byBytes(name))])];
-      const grouped = groups.length === 0 ? rows : rows.groupBy(...groups).orderBy(...order);
-      const found = await grouped.limit(limit).all();
+      const read = async (part: SQL | undefined, limit: number | undefined): Promise<ReportSums[]> => {
+        const rows = db
+          .select({
+            start: perSlot ? start : sql<number>`${span.from}`.mapWith(Number),
+            name: name === undefined ? sql<string>`''` : name,
+            ...sums,
+          })
+          .from(table)
+          .where(and(part, where));
+        const grouped = groups.length === 0 ? rows : rows.groupBy(...groups).orderBy(...order);
+        return (await (limit === undefined ? grouped : grouped.limit(limit)).all()).filter(
+          ({ requests }) => requests !== null,
+        );
+      };
+      const isOfAll = query.accountId === undefined && query.projectId === undefined;
+      const found = isOfAll
+        ? await sumsInSlices(store, { table, keys, within, read, groups: ["start", "name"], limit })
+        : await read(within, limit);
       // Without a group there is a row even if nothing was used.
       return found.filter(({ requests, inputTokens, costMicros }) => requests + inputTokens + costMicros > 0);
     },
@@ -119,20 +129,19 @@ function sourceOf({ span, by, accountId, projectId, model, keyIds }: ReportQuery
   if (by === "project" || by === "tag" || projectId !== undefined) {
     const table = usageLabels;
     const kind = by === "tag" ? "tag" : "project";
-    const rows =
-      projectId === undefined
-        ? and(eq(table.kind, kind), within(sql`${table.start}`))
-        : rowsOfProject(kind, projectId, span);
     return {
       table: table as unknown as typeof usageDaily,
       start: table.start as unknown as typeof usageDaily.day,
-      where: and(eq(table.unit, span.unit), rows, of(table)),
+      keys: [table.unit, table.start, table.kind, table.name, table.accountId, table.keyId, table.model],
+      within: and(eq(table.unit, span.unit), projectId === undefined ? within(sql`${table.start}`) : undefined),
+      where: and(projectId === undefined ? eq(table.kind, kind) : rowsOfProject(kind, projectId, span), of(table)),
       name: nameIn(by, table, table.name),
     };
   }
   const table = (span.unit === "hour" ? usageHourly : usageDaily) as typeof usageDaily;
   const start = (span.unit === "hour" ? usageHourly.hour : usageDaily.day) as typeof usageDaily.day;
-  return { table, start, where: and(within(sql`${start}`), of(table)), name: nameIn(by, table, table.model) };
+  const keys = [start, table.accountId, table.keyId, table.model];
+  return { table, start, keys, within: within(sql`${start}`), where: of(table), name: nameIn(by, table, table.model) };
 }
 
 /** The column by which sums are grouped. All of them are texts. */

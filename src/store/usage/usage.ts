@@ -6,9 +6,10 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
-import { usageOverview } from "./overview.ts";
+import { LATENCY_KEYS, usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
 import { usageReport } from "./report.ts";
+import { sumsInSlices } from "./slices.ts";
 import { writingUsage } from "./sql.ts";
 
 /** Tokens over all time and all models. */
@@ -159,56 +160,63 @@ function sumsOfAccounts({ db }: Store) {
   };
 }
 
-function sumsOfModels({ db }: Store) {
+function sumsOfModels(store: Store) {
+  const { db } = store;
   return {
     /** Histograms of latency by model and class of status, for one account or all; bounds inclusive. */
     async latencyByModel(
       span: { readonly unit: "hour" | "day"; readonly from: number; readonly to: number },
       accountId?: string,
     ): Promise<{ model: string; statusClass: number; bucket: number; requests: number; firstBytes: number }[]> {
-      const { model, statusClass, bucket } = usageLatency;
-      return db
-        .select({
-          model,
-          statusClass,
-          bucket,
-          requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
-          firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
-        })
-        .from(usageLatency)
-        .where(
-          and(
-            eq(usageLatency.unit, span.unit),
-            gte(usageLatency.start, span.from),
-            lt(usageLatency.start, span.to + 1),
-            accountId === undefined ? undefined : eq(usageLatency.accountId, accountId),
-          ),
-        )
-        .groupBy(model, statusClass, bucket)
-        .orderBy(asc(byBytes(usageLatency.model)), asc(statusClass), asc(bucket))
-        .all();
+      const { model, statusClass, bucket, unit, start } = usageLatency;
+      const within = and(eq(unit, span.unit), gte(start, span.from), lt(start, span.to + 1));
+      const read = async (where: SQL | undefined) =>
+        db
+          .select({
+            model,
+            statusClass,
+            bucket,
+            requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+            firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+          })
+          .from(usageLatency)
+          .where(where)
+          .groupBy(model, statusClass, bucket)
+          .orderBy(asc(byBytes(usageLatency.model)), asc(statusClass), asc(bucket))
+          .all();
+      if (accountId !== undefined) return read(and(within, eq(usageLatency.accountId, accountId)));
+      const groups = ["model", "statusClass", "bucket"] as const;
+      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, within, read, groups });
     },
 
     /** All accounts' sums of one UTC hour by model, including deleted accounts'. */
     async sumsOfHour(hour: number): Promise<(UsageSums & { model: string })[]> {
-      return db
-        .select({ model: usageHourly.model, ...SUMMED_HOURLY })
-        .from(usageHourly)
-        .where(eq(usageHourly.hour, hour))
-        .groupBy(usageHourly.model)
-        .orderBy(asc(byBytes(usageHourly.model)))
-        .all();
+      const { hour: at, accountId, keyId, model } = usageHourly;
+      const read = async (where: SQL | undefined) =>
+        db
+          .select({ model, ...SUMMED_HOURLY })
+          .from(usageHourly)
+          .where(where)
+          .groupBy(model)
+          .orderBy(asc(byBytes(model)))
+          .all();
+      const keys = [at, accountId, keyId, model];
+      return sumsInSlices(store, { table: usageHourly, keys, within: eq(at, hour), read, groups: ["model"] });
     },
 
     /** All accounts' sums of one UTC day by model, including deleted accounts'. */
     async sumsOfDay(day: number): Promise<(UsageSums & { model: string })[]> {
-      return db
-        .select({ model: usageDaily.model, ...SUMMED })
-        .from(usageDaily)
-        .where(eq(usageDaily.day, day))
-        .groupBy(usageDaily.model)
-        .orderBy(asc(byBytes(usageDaily.model)))
-        .all();
+      const { day: at, accountId, keyId, model } = usageDaily;
+      const read = async (where: SQL | undefined) =>
+        db
+          .select({ model, ...SUMMED })
+          .from(usageDaily)
+          .where(where)
+          .groupBy(model)
+          .orderBy(asc(byBytes(model)))
+          .all();
+      const keys = [at, accountId, keyId, model];
+      return sumsInSlices(store, { table: usageDaily, keys, within: eq(at, day), read, groups: ["model"] });
     },
   };
 }
