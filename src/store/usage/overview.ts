@@ -43,9 +43,8 @@ const SUM_NAMES = [
   "unpriced",
 ] as const;
 
-/** The primary key of the histograms of latency. */
+/** The primary key of the histograms of latency, from the slot on. */
 export const LATENCY_KEYS = [
-  usageLatency.unit,
   usageLatency.start,
   usageLatency.accountId,
   usageLatency.keyId,
@@ -69,7 +68,6 @@ function sumsOfSlots(store: Store) {
       const sums = Object.fromEntries(
         SUM_NAMES.map((name) => [name, sql<number>`SUM(${table[name]})`.mapWith(Number)]),
       ) as { [Name in (typeof SUM_NAMES)[number]]: SQL<number> };
-      const within = and(gte(start, from), lt(start, to + 1));
       const read = async (where: SQL | undefined): Promise<SlotSums[]> =>
         db
           .select({ start, name: table[by], ...sums })
@@ -78,16 +76,17 @@ function sumsOfSlots(store: Store) {
           .groupBy(start, table[by])
           .orderBy(asc(start), asc(byBytes(table[by])))
           .all();
-      if (accountId !== undefined) return read(and(within, eq(table.accountId, accountId)));
+      if (accountId !== undefined)
+        return read(and(gte(start, from), lt(start, to + 1), eq(table.accountId, accountId)));
       const keys = [start, table.accountId, table.keyId, table.model];
-      return sumsInSlices(store, { table, keys, within, read, groups: ["start", "name"] });
+      return sumsInSlices(store, { table, keys, from, to, read, groups: ["start", "name"] });
     },
 
     /** Histograms of latency by slot and model or key, the earliest first. */
     async latencyBySlot({ unit, from, to }: SlotSpan, by: GroupedBy, accountId?: string): Promise<SlotLatency[]> {
       const { start, statusClass, bucket } = usageLatency;
       const name = usageLatency[by];
-      const within = and(eq(usageLatency.unit, unit), gte(start, from), lt(start, to + 1));
+      const ofUnit = eq(usageLatency.unit, unit);
       const read = async (where: SQL | undefined): Promise<SlotLatency[]> =>
         db
           .select({
@@ -103,9 +102,10 @@ function sumsOfSlots(store: Store) {
           .groupBy(start, name, statusClass, bucket)
           .orderBy(asc(start), asc(byBytes(name)), asc(statusClass), asc(bucket))
           .all();
-      if (accountId !== undefined) return read(and(within, eq(usageLatency.accountId, accountId)));
+      if (accountId !== undefined)
+        return read(and(ofUnit, gte(start, from), lt(start, to + 1), eq(usageLatency.accountId, accountId)));
       const groups = ["start", "name", "statusClass", "bucket"] as const;
-      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, within, read, groups });
+      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, ofUnit, from, to, read, groups });
     },
   };
 }

@@ -65,7 +65,7 @@ export function usageReport(store: Store) {
      * several tags is in the sums of each.
      */
     async sumsBy(query: ReportQuery): Promise<ReportSums[]> {
-      const { table, start, keys, within, where, name } = sourceOf(
+      const { table, start, keys, unit, where, name } = sourceOf(
         query.projectId === undefined ? query : { ...query, span: await usedPart(db, query.span) },
       );
       const sums = Object.fromEntries(
@@ -90,8 +90,8 @@ export function usageReport(store: Store) {
       };
       const isOfAll = query.accountId === undefined && query.projectId === undefined;
       const found = isOfAll
-        ? await sumsInSlices(store, { table, keys, within, read, groups: ["start", "name"], limit })
-        : await read(within, limit);
+        ? await sumsInSlices(store, { table, keys, ofUnit: unit, ...span, read, groups: ["start", "name"], limit })
+        : await read(query.projectId === undefined ? and(unit, slotsIn(start, span)) : unit, limit);
       // Without a group there is a row even if nothing was used.
       return found.filter(({ requests, inputTokens, costMicros }) => requests + inputTokens + costMicros > 0);
     },
@@ -125,15 +125,15 @@ function sourceOf({ span, by, accountId, projectId, model, keyIds }: ReportQuery
       model === undefined ? undefined : eq(table.model, model),
       keyIds === undefined ? undefined : inArray(table.keyId, [...keyIds]),
     );
-  const within = (start: SQL) => and(sql`${start} >= ${span.from}`, sql`${start} < ${span.to + 1}`);
   if (by === "project" || by === "tag" || projectId !== undefined) {
     const table = usageLabels;
     const kind = by === "tag" ? "tag" : "project";
+    const unit = eq(table.unit, span.unit);
     return {
       table: table as unknown as typeof usageDaily,
       start: table.start as unknown as typeof usageDaily.day,
-      keys: [table.unit, table.start, table.kind, table.name, table.accountId, table.keyId, table.model],
-      within: and(eq(table.unit, span.unit), projectId === undefined ? within(sql`${table.start}`) : undefined),
+      keys: [table.start, table.kind, table.name, table.accountId, table.keyId, table.model],
+      unit,
       where: and(projectId === undefined ? eq(table.kind, kind) : rowsOfProject(kind, projectId, span), of(table)),
       name: nameIn(by, table, table.name),
     };
@@ -141,8 +141,11 @@ function sourceOf({ span, by, accountId, projectId, model, keyIds }: ReportQuery
   const table = (span.unit === "hour" ? usageHourly : usageDaily) as typeof usageDaily;
   const start = (span.unit === "hour" ? usageHourly.hour : usageDaily.day) as typeof usageDaily.day;
   const keys = [start, table.accountId, table.keyId, table.model];
-  return { table, start, keys, within: within(sql`${start}`), where: of(table), name: nameIn(by, table, table.model) };
+  return { table, start, keys, unit: undefined, where: of(table), name: nameIn(by, table, table.model) };
 }
+
+const slotsIn = (start: SQLiteColumn, { from, to }: SlotSpan) =>
+  and(sql`${start} >= ${from}`, sql`${start} < ${to + 1}`);
 
 /** The column by which sums are grouped. All of them are texts. */
 function nameIn(

@@ -6,16 +6,19 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 
-/** A slice takes about ten milliseconds where each row is a group of its own. */
-const SLICE_ROWS = 2000;
+/** A slice takes a few milliseconds, also where each row is a group of its own. */
+const SLICE_ROWS = 1000;
 
 /** What is read in slices. */
 export interface SlicedSums<Row> {
   readonly table: SQLiteTable;
-  /** The columns of the table's primary key, in order. */
+  /** The columns of the table's primary key from the slot on. */
   readonly keys: readonly SQLiteColumn[];
-  /** The rows that are meant, by the first columns of the key. */
-  readonly within: SQL | undefined;
+  /** The value of the column of the key before the slot, where there is one. */
+  readonly ofUnit?: SQL | undefined;
+  /** The first slot and the last one. */
+  readonly from: number;
+  readonly to: number;
   /** Reads the sums of some of the rows: all of them at once with `limit`, or of a slice. */
   read(where: SQL | undefined, limit: number | undefined): Promise<Row[]>;
   /** The members that name a group, in the order by which groups are sorted; all others are added up. */
@@ -27,31 +30,33 @@ export interface SlicedSums<Row> {
 /** The sums by group, in order. */
 export async function sumsInSlices<Row extends object>(
   { db, engine }: Pick<Store, "db" | "engine">,
-  { table, keys, within, read, groups, limit }: SlicedSums<Row>,
+  { table, keys, ofUnit, from, to, read, groups, limit }: SlicedSums<Row>,
 ): Promise<Row[]> {
+  const slot = keys[0] as SQLiteColumn;
+  const [first, end] = [sql`${slot} >= ${from}`, sql`${slot} < ${to + 1}`];
   // PostgreSQL works elsewhere.
-  if (engine !== "sqlite") return read(within, limit);
+  if (engine !== "sqlite") return read(and(ofUnit, first, end), limit);
   const columns = sql.join([...keys], sql`, `);
   const row = Object.fromEntries(keys.map((key, at) => [`k${at}`, key]));
   const order = keys.map((key) => asc(key.dataType === "string" ? byBytes(key) : key));
   const merged = new MergedSums<Row>(groups, limit);
-  for (let after: SQL | undefined; ; ) {
-    const rest = and(within, after);
+  // With two conditions for one bound, SQLite would search the index by the looser one.
+  for (let start = first; ; ) {
     const ends = db
       .select(row)
       .from(table)
-      .where(rest)
+      .where(and(ofUnit, start, end))
       .orderBy(...order);
     const last = await ends
       .limit(1)
       .offset(SLICE_ROWS - 1)
       .get();
     // Most tables are small.
-    if (last === undefined && after === undefined) return read(within, limit);
-    const end = last && sql`(${sql.join(Object.values(last).map(bound), sql`, `)})`;
-    merged.add(await read(and(rest, end && sql`(${columns}) <= ${end}`), undefined));
-    if (end === undefined) return merged.sorted();
-    after = sql`(${columns}) > ${end}`;
+    if (last === undefined && start === first) return read(and(ofUnit, first, end), limit);
+    const values = last && sql`(${sql.join(Object.values(last).map(bound), sql`, `)})`;
+    merged.add(await read(and(ofUnit, start, values === undefined ? end : sql`(${columns}) <= ${values}`), undefined));
+    if (values === undefined) return merged.sorted();
+    start = sql`(${columns}) > ${values}`;
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }

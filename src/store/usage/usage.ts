@@ -169,7 +169,7 @@ function sumsOfModels(store: Store) {
       accountId?: string,
     ): Promise<{ model: string; statusClass: number; bucket: number; requests: number; firstBytes: number }[]> {
       const { model, statusClass, bucket, unit, start } = usageLatency;
-      const within = and(eq(unit, span.unit), gte(start, span.from), lt(start, span.to + 1));
+      const ofUnit = eq(unit, span.unit);
       const read = async (where: SQL | undefined) =>
         db
           .select({
@@ -184,9 +184,10 @@ function sumsOfModels(store: Store) {
           .groupBy(model, statusClass, bucket)
           .orderBy(asc(byBytes(usageLatency.model)), asc(statusClass), asc(bucket))
           .all();
-      if (accountId !== undefined) return read(and(within, eq(usageLatency.accountId, accountId)));
+      if (accountId !== undefined)
+        return read(and(ofUnit, gte(start, span.from), lt(start, span.to + 1), eq(usageLatency.accountId, accountId)));
       const groups = ["model", "statusClass", "bucket"] as const;
-      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, within, read, groups });
+      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, ofUnit, ...span, read, groups });
     },
 
     /** All accounts' sums of one UTC hour by model, including deleted accounts'. */
@@ -201,7 +202,7 @@ function sumsOfModels(store: Store) {
           .orderBy(asc(byBytes(model)))
           .all();
       const keys = [at, accountId, keyId, model];
-      return sumsInSlices(store, { table: usageHourly, keys, within: eq(at, hour), read, groups: ["model"] });
+      return sumsInSlices(store, { table: usageHourly, keys, from: hour, to: hour, read, groups: ["model"] });
     },
 
     /** All accounts' sums of one UTC day by model, including deleted accounts'. */
@@ -216,7 +217,7 @@ function sumsOfModels(store: Store) {
           .orderBy(asc(byBytes(model)))
           .all();
       const keys = [at, accountId, keyId, model];
-      return sumsInSlices(store, { table: usageDaily, keys, within: eq(at, day), read, groups: ["model"] });
+      return sumsInSlices(store, { table: usageDaily, keys, from: day, to: day, read, groups: ["model"] });
     },
   };
 }
