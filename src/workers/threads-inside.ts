@@ -22,7 +22,7 @@ function start(id: number, path: string, url: string): void {
   threads.set(id, thread);
 }
 
-function receive({ to: id, piece, isLast, isPacked }: Extract<ToProcess, { to: number }>): void {
+function receive({ to: id, piece, isLast, isPacked, task }: Extract<ToProcess, { to: number }>): void {
   const all = pieces.get(id) ?? [];
   all.push(piece);
   if (!isLast) {
@@ -31,8 +31,15 @@ function receive({ to: id, piece, isLast, isPacked }: Extract<ToProcess, { to: n
   }
   pieces.delete(id);
   const whole = Buffer.concat(all);
-  const task = isPacked ? Bun.zstdDecompressSync(whole) : whole;
-  threads.get(id)?.postMessage(deserialize(task));
+  const bytes = isPacked ? Bun.zstdDecompressSync(whole) : whole;
+  if (task === undefined) {
+    threads.get(id)?.postMessage(deserialize(bytes));
+    return;
+  }
+  const isAlone = bytes.byteLength === bytes.buffer.byteLength;
+  const body = isAlone ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes);
+  const { message, input, member } = task;
+  threads.get(id)?.postMessage({ ...message, input: { ...input, [member]: body } }, [body.buffer as ArrayBuffer]);
 }
 
 process.on("message", (message: ToProcess) => {

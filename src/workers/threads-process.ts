@@ -3,11 +3,12 @@
 // the event loop. The process starts with its first thread and ends after its last one.
 
 import { serialize } from "bun:jsc";
+import { isRecord } from "../base/json-object.ts";
 import { type Limit, limit } from "../base/limit.ts";
 import { COMMIT, VERSION } from "../base/version.ts";
 import type { PoolThread } from "./pool.ts";
 import { LAST, lowerProcess } from "./priority.ts";
-import { type FromProcess, THREADS_PROCESS_WORD, type ToProcess } from "./process-words.ts";
+import { type BodilessTask, type FromProcess, THREADS_PROCESS_WORD, type ToProcess } from "./process-words.ts";
 import { processCommand, startThread } from "./start.ts";
 
 /** A process in which threads run. */
@@ -174,12 +175,14 @@ class DistantThread implements PoolThread {
   }
 
   postMessage(message: unknown): void {
-    const bytes = serialize(message, { binaryType: "nodebuffer" });
-    if (bytes.byteLength < PACKED_BYTES_MIN) this.#sendFrom(bytes, { at: 0, isPacked: false });
+    const task = bodilessTask(message);
+    const bytes = task?.body ?? serialize(message, { binaryType: "nodebuffer" });
+    const rest = task && { message: task.message, input: task.input, member: task.member };
+    if (bytes.byteLength < PACKED_BYTES_MIN) this.#sendFrom(bytes, { at: 0, isPacked: false, task: rest });
     else
       Bun.zstdCompress(bytes, { level: 1 }).then(
-        (packed) => this.#sendFrom(packed, { at: 0, isPacked: true }),
-        () => this.#sendFrom(bytes, { at: 0, isPacked: false }),
+        (packed) => this.#sendFrom(packed, { at: 0, isPacked: true, task: rest }),
+        () => this.#sendFrom(bytes, { at: 0, isPacked: false, task: rest }),
       );
   }
 
@@ -188,13 +191,31 @@ class DistantThread implements PoolThread {
     this.#way.ended();
   }
 
-  #sendFrom(bytes: Uint8Array, { at, isPacked }: { at: number; isPacked: boolean }): void {
+  #sendFrom(bytes: Uint8Array, { at, isPacked, task }: Sending): void {
     if (this.#hasEnded) return;
     const end = at + PIECE_BYTES;
     const isLast = end >= bytes.byteLength;
     // A copy, as a view would be sent with all of its memory.
     const piece = new Uint8Array(bytes.subarray(at, end));
-    this.#way.send({ to: this.#id, piece, isLast, isPacked });
-    if (!isLast) setImmediate(() => this.#sendFrom(bytes, { at: end, isPacked }));
+    this.#way.send({ to: this.#id, piece, isLast, isPacked, task: isLast ? task : undefined });
+    if (!isLast) setImmediate(() => this.#sendFrom(bytes, { at: end, isPacked, task }));
   }
+}
+
+interface Sending {
+  readonly at: number;
+  readonly isPacked: boolean;
+  readonly task: BodilessTask | undefined;
+}
+
+/** A task whose large body is sent as it is, since serializing it would copy it twice; undefined if there is none. */
+function bodilessTask(message: unknown): (BodilessTask & { readonly body: Uint8Array }) | undefined {
+  if (!isRecord(message) || !isRecord(message["input"])) return undefined;
+  const { input: whole, ...rest } = message;
+  for (const [member, body] of Object.entries(whole)) {
+    if (!(body instanceof Uint8Array) || body.byteLength < PACKED_BYTES_MIN) continue;
+    const { [member]: _body, ...input } = whole;
+    return { message: rest, input, member, body };
+  }
+  return undefined;
 }
