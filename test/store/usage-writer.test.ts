@@ -78,3 +78,29 @@ test("what is lost is told in requests, also of those without a row of their own
   isBroken = false;
   expect([await writer.close(0), writer.unwrittenRequests]).toEqual([true, 0]);
 });
+
+test("a full queue is written at once, a shorter one waits for the interval", async () => {
+  const written: number[] = [];
+  let wrote = () => {};
+  const store = {
+    async writeUsage({ rows }: { rows: readonly unknown[] }) {
+      written.push(rows.length);
+      wrote();
+    },
+  };
+  const once = () => new Promise<void>((resolve) => (wrote = resolve));
+  const writer = new UsageWriter(store, { flushMs: 86_400_000 });
+  const first = once();
+  for (let i = 0; i < 300; i++) writer.record(usageRecord({}));
+  await first;
+  expect(written).toEqual([300]);
+  // What is left after a write is no full queue.
+  for (let i = 0; i < 255; i++) writer.record(usageRecord({}));
+  const second = once();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(written).toEqual([300]);
+  writer.record(usageRecord({}));
+  await second;
+  expect(written).toEqual([300, 256]);
+  expect(await writer.close()).toBe(true);
+});
