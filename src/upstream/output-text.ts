@@ -4,32 +4,96 @@ import type { ChatEvent, Usage } from "../chat/event.ts";
 
 /** Text beyond this length is dropped; counts of longer answers are extrapolated. */
 const CHARS_KEPT_MAX = 512 * 1024;
-/**
- * The pieces of a stream are cut from what arrived from the network, and each keeps all of that: so they become one string when there
- * are a few, before garbage collections take them for things that last.
- */
-const JOINED_PIECES = 8;
-/** So many of these strings become one in turn. */
+/** So many pieces, and so many strings that were made of them, become one string. */
+const JOINED_PIECES = 64;
 const JOINED_STRINGS = 16;
+/** Texts up to this length are copied one character after another, so that they need no string of their own. */
+const COPIED_CHARS_MAX = 256;
+/** How many characters are copied before they become a string. */
+const ROOM_CHARS = 960;
+/** Characters up to this one take one byte. */
+const BYTE_MAX = 0xff;
 
 /** Collects output text. */
 export class OutputText {
   readonly #joined: string[] = [];
   #strings: string[] = [];
-  #pieces: string[] = [];
+  readonly #pieces: string[] = [];
+  #bytes: Uint8Array | undefined;
+  /** In place of the bytes, from the first character on that needs two. */
+  #units: Uint16Array | undefined;
+  /** How many characters were copied into either. */
+  #copied = 0;
   #chars = 0;
   #pictures = 0;
 
   add(piece: string): void {
     const isFull = this.#chars >= CHARS_KEPT_MAX;
     this.#chars += piece.length;
-    if (!isFull && this.#pieces.push(piece) >= JOINED_PIECES) this.#join();
+    if (!isFull && this.#pieces.push(piece) >= JOINED_PIECES) this.#keep(this.#takePieces());
   }
 
-  #join(): void {
+  /**
+   * Called when what arrived at once was added. The pieces are cut from it, and each would keep all of it: until the next garbage
+   * collections take it for something that lasts.
+   */
+  own(): void {
+    if (this.#pieces.length === 0) return;
+    const text = this.#takePieces();
+    if (text.length > COPIED_CHARS_MAX) this.#keep(text);
+    else if (this.#units !== undefined || !this.#copyBytes(text)) this.#copyUnits(text);
+  }
+
+  #takePieces(): string {
     const pieces = this.#pieces;
-    this.#pieces = [];
-    if (this.#strings.push(pieces.join("")) < JOINED_STRINGS) return;
+    const text = pieces.length === 1 ? (pieces[0] as string) : pieces.join("");
+    pieces.length = 0;
+    return text;
+  }
+
+  /** Returns false if a character needs two bytes; nothing is copied then. */
+  #copyBytes(text: string): boolean {
+    if (this.#copied + text.length > ROOM_CHARS) this.#flush();
+    this.#bytes ??= new Uint8Array(ROOM_CHARS);
+    const bytes = this.#bytes;
+    const start = this.#copied;
+    for (let at = 0; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code > BYTE_MAX) return false;
+      bytes[start + at] = code;
+    }
+    this.#copied = start + text.length;
+    return true;
+  }
+
+  #copyUnits(text: string): void {
+    if (this.#units === undefined || this.#copied + text.length > ROOM_CHARS) this.#flush();
+    this.#bytes = undefined;
+    this.#units ??= new Uint16Array(ROOM_CHARS);
+    const units = this.#units;
+    const start = this.#copied;
+    for (let at = 0; at < text.length; at++) units[start + at] = text.charCodeAt(at);
+    this.#copied = start + text.length;
+  }
+
+  /** Makes a string of what was copied. */
+  #flush(): void {
+    const text = this.#copiedText();
+    this.#copied = 0;
+    if (text !== "") this.#keep(text);
+  }
+
+  #copiedText(): string {
+    const copied = this.#units ?? this.#bytes;
+    if (copied === undefined || this.#copied === 0) return "";
+    const bytes = Buffer.from(copied.buffer, 0, this.#copied * copied.BYTES_PER_ELEMENT);
+    return bytes.toString(this.#units === undefined ? "latin1" : "utf16le");
+  }
+
+  #keep(text: string): void {
+    // What was copied before comes first.
+    if (this.#copied > 0) this.#flush();
+    if (this.#strings.push(text) < JOINED_STRINGS) return;
     this.#joined.push(this.#strings.join(""));
     this.#strings = [];
   }
@@ -60,7 +124,7 @@ export class OutputText {
 
   /** The kept text. */
   toString(): string {
-    return [...this.#joined, ...this.#strings, ...this.#pieces].join("");
+    return [...this.#joined, ...this.#strings, this.#copiedText(), ...this.#pieces].join("");
   }
 }
 

@@ -125,6 +125,7 @@ class Intake {
         this.#begun = undefined;
       }
       this.pending += relay.push(block);
+      relay.output.own();
     }
     if (this.ended || (!relay.finished && relay.fault === undefined)) return;
     // Bytes after the upstream's end are ignored, but the relay may still have to write the terminator.
