@@ -113,6 +113,10 @@ describe("the time is linear in the size of the page", () => {
       `<link rel=canonical href="https://a.example/collections/x">${Array.from({ length: 1400 }, (_, n) => `<ul>${`<li>go ${n}</li>`.repeat(7)}</ul>`).join("")}`,
     ],
     ["buttons with the title beside them", `<h3>${text}</h3><button>See: ${text}</button>`.repeat(4000)],
+    [
+      "entries at a depth",
+      `${"<div><article>".repeat(95)}${`<article><h2><a href=x>${text}</a></h2></article>`.repeat(4000)}`,
+    ],
     ["many short blocks", Array.from({ length: 60_000 }, (_, n) => `<p class=c${n}>${n} b</p>`).join("")],
     ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];

@@ -12,6 +12,7 @@ import { predictQuality } from "./confidence.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
 import { addDescription } from "./described.ts";
+import { keepEntries } from "./entries.ts";
 import { dropEntryLabels } from "./entry-labels.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { levelGroups } from "./groups.ts";
@@ -44,6 +45,7 @@ const STEPS: readonly Step[] = [
   { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },
   { name: "fallback", because: "nothing else on the page was chosen", run: fallBack },
   { name: "tiles", because: "a product in a list of products", run: keepTiles },
+  { name: "entries", because: "the title of an entry of the list", run: keepEntries },
   { name: "headline", because: "the headline of the page", run: keepHeadline },
   { name: "price", because: "the price beside a product's headline", run: keepPrice },
   { name: "titles", because: "the title of a kept note or of a panel that a reader can open", run: keepTitles },
