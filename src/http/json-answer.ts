@@ -2,6 +2,7 @@
 
 import { jsonInTurns } from "../base/json-in-slices.ts";
 import { exchangeOf } from "./exchange.ts";
+import { wholeBody } from "./whole-body.ts";
 
 /**
  * The response with a value as JSON. Large values are written in steps, so that streams need not wait; for callers within the
@@ -13,5 +14,7 @@ export async function jsonAnswer(request: Request, value: object): Promise<Respo
     takeAnswer(value);
     return new Response(null);
   }
-  return new Response(await jsonInTurns(value), { headers: { "content-type": "application/json;charset=utf-8" } });
+  return new Response(wholeBody(await jsonInTurns(value)), {
+    headers: { "content-type": "application/json;charset=utf-8" },
+  });
 }
