@@ -104,3 +104,28 @@ test("a full queue is written at once, a shorter one waits for the interval", as
   expect(written).toEqual([300, 256]);
   expect(await writer.close()).toBe(true);
 });
+
+test("failures without a row of their own do not put off the write of a full queue", async () => {
+  let written = 0;
+  const store = {
+    async writeUsage({ rows }: { rows: readonly unknown[] }) {
+      written += rows.length;
+    },
+  };
+  const writer = new UsageWriter(store, { flushMs: 86_400_000 });
+  // The first ones of a minute have their own rows.
+  for (let i = 0; i < 100; i++) writer.record(usageRecord({ status: 429 }));
+  while (writer.state.queued < 256) writer.record(usageRecord({}));
+  expect(writer.state.queued).toBe(256);
+  let isOver = false;
+  const failMore = () => {
+    for (let i = 0; i < 20; i++) writer.record(usageRecord({ status: 429 }));
+    if (!isOver) setImmediate(failMore);
+  };
+  failMore();
+  // Due after the write.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  isOver = true;
+  expect(written).toBeGreaterThanOrEqual(256);
+  expect(await writer.close()).toBe(true);
+});

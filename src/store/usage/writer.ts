@@ -97,19 +97,20 @@ export class UsageWriter {
   record(given: UsageRecord): void {
     const record = withWholeAmounts(given);
     this.#addPendingCost(record, 1);
+    const before = this.#queue.length;
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
-    else if (this.#queue.length < this.#queueMax) this.#enqueue(record);
+    else if (before < this.#queueMax) this.#enqueue(record);
     else this.#countOnly(record);
+    const isFull = before < FULL_BATCH && this.#queue.length === FULL_BATCH;
     if (this.#closed) void this.flush();
     else if (this.#timer === undefined) this.#writeIn(this.#flushMs);
-    // Not while a batch is being written, nor before one is retried.
-    else if (this.#queue.length === FULL_BATCH && this.#writing === undefined && this.#flight === undefined) {
-      clearTimeout(this.#timer);
-      this.#writeIn(0);
-    }
+    // Not while a batch is being written, nor before one is retried. Once, since each further timer would put the write off.
+    else if (isFull && this.#writing === undefined && this.#flight === undefined) this.#writeIn(0);
   }
 
+  /** Sets the only timer. */
   #writeIn(ms: number): void {
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#tick(), ms);
   }
 
@@ -179,6 +180,8 @@ export class UsageWriter {
 
   async #tick(): Promise<void> {
     const written = await this.#flushBatch();
+    // A record may have set one meanwhile.
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#waits && !this.#closed) this.#writeIn(written && this.#queue.length >= FULL_BATCH ? 0 : this.#flushMs);
   }
