@@ -249,3 +249,9 @@ describe("what an answer rests on, told after its text", () => {
     expect(signatures).toEqual(JSON.stringify(chunks).includes("S1") ? ["S1"] : []);
   });
 });
+
+test("an answer that rests on nothing gets no text for it", () => {
+  const call = { candidates: [{ content: { parts: [{ functionCall: { name: "f", args: {} } }] } }] };
+  const last = { candidates: [{ finishReason: "STOP", groundingMetadata: {} }] };
+  expect(fold(read(sse(call, last))).choices[0]?.blocks.map(({ type }) => type)).toEqual(["tool-call"]);
+});

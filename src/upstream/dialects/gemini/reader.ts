@@ -75,7 +75,8 @@ export class GeminiReader implements EventReader {
     const { usage, raw: rawUsage } = this.#told;
     candidates.forEach(([choice, candidate], i) => {
       this.#close(choice, candidate, out);
-      if (candidate.grounding !== undefined) this.#groundLate(choice, candidate, out);
+      // A search that was offered and not made is told as an empty object.
+      if (Object.keys(asRecord(candidate.grounding)).length > 0) this.#groundLate(choice, candidate, out);
       const last = i === candidates.length - 1;
       const reason = finishReason(candidate.rawReason, candidate.calledTools, this.#blocked !== undefined);
       const why = reason === "content_filter" ? (candidate.finishMessage ?? this.#blockMessage) : undefined;
