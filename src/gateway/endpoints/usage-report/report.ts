@@ -58,8 +58,10 @@ export async function answerUsageReport(
   };
   // What was used just now is in the sums too.
   await deps.writer.flush();
+  // Before those of the projects: what is written meanwhile would else look as if it had none.
+  const all = by === "project" && scope.projectId === undefined ? await sumsOfAll(deps, asked) : undefined;
   const found = await deps.usage.sumsBy(asked);
-  const others = by === "project" && scope.projectId === undefined ? await withoutProject(deps, asked, found) : [];
+  const others = all === undefined ? [] : withoutProjects(all, found);
   const data = [...found.slice(0, REPORT_ROWS_MAX), ...others].map((sums) => rowOf(by, span, sums));
   return answerOf(request, { by, span, names: [by, ...SUM_NAMES], data, hasMore: found.length > REPORT_ROWS_MAX });
 }
@@ -123,18 +125,17 @@ function rowOf(by: Dimension, { unit }: Span, sums: ReportSums) {
   };
 }
 
+async function sumsOfAll({ usage }: UsageReportDeps, asked: ReportQuery): Promise<ReportSums | undefined> {
+  return (await usage.sumsBy({ ...asked, by: undefined, limit: 1 }))[0];
+}
+
 /** What the requests without a project used: all of it but what those with one did. */
-async function withoutProject(
-  { usage }: UsageReportDeps,
-  asked: ReportQuery,
-  projects: readonly ReportSums[],
-): Promise<ReportSums[]> {
-  const [all] = await usage.sumsBy({ ...asked, by: undefined, limit: 1 });
-  if (all === undefined) return [];
+function withoutProjects(all: ReportSums, projects: readonly ReportSums[]): ReportSums[] {
   const rest: Record<string, number | string> = { ...all };
   for (const sums of projects)
     for (const [name, amount] of Object.entries(sums))
       if (typeof amount === "number" && name !== "start") rest[name] = (rest[name] as number) - amount;
+  for (const name in rest) if (typeof rest[name] === "number") rest[name] = Math.max(0, rest[name]);
   const others = rest as unknown as ReportSums;
   return others.requests > 0 || others.costMicros > 0 ? [others] : [];
 }

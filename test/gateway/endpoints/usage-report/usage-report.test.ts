@@ -1,11 +1,13 @@
 // GET /v1/usage: by every property, within what a management key may see, as JSON and as comma-separated values.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { answerUsageReport } from "../../../../src/gateway/endpoints/usage-report/report.ts";
 import { accountStore } from "../../../../src/store/access/accounts.ts";
 import { keyStore } from "../../../../src/store/access/keys.ts";
 import { projectStore } from "../../../../src/store/access/projects.ts";
 import type { ManagementScope } from "../../../../src/store/schema.ts";
 import { UsageTally } from "../../../../src/store/usage/record.ts";
+import type { ReportQuery } from "../../../../src/store/usage/report.ts";
 import { usageStore } from "../../../../src/store/usage/usage.ts";
 import { UsageWriter } from "../../../../src/store/usage/writer.ts";
 import { usageRecord } from "../../../store/records.ts";
@@ -213,4 +215,26 @@ test("a file that would lack rows is refused, and JSON says that there are more"
   expect([refused.status, error["code"], error["param"]]).toEqual([400, "invalid_request", "from"]);
   expect(error["message"]).toContain("more than 10000 rows");
   expect((await report("?by=key&key=k7", "text/csv")).status).toBe(200);
+});
+
+test("what projects use while a report is read is no usage without a project", async () => {
+  // Each statement finds one request of a project more.
+  let inProject = 4;
+  for (const without of [0, 3]) {
+    const usage = {
+      async sumsBy({ by }: ReportQuery) {
+        inProject += 1;
+        const requests = inProject + (by === "project" ? 0 : without);
+        const inputTokens = 100 * inProject;
+        const sums = { requests, errors: 0, inputTokens, outputTokens: 0, cachedTokens: 0, costMicros: 0, unpriced: 0 };
+        return [{ start: 0, name: by === "project" ? "p" : "", ...sums }];
+      },
+      classesOf: () => Promise.reject(new Error("no invoice was asked for")),
+    };
+    const deps = { usage, writer: { flush: async () => true }, clock: { now: () => NOW } };
+    const answer = await answerUsageReport(deps as never, new Request("http://x/v1/usage?by=project"), {});
+    const { data } = (await answer.json()) as { data: Json[] };
+    const rest = data.filter((row) => row["project"] === null);
+    expect(rest.map((row) => [row["requests"], row["input_tokens"]])).toEqual(without === 0 ? [] : [[2, 0]]);
+  }
 });
