@@ -200,13 +200,30 @@ export function spliceMembers(text: string, members: Readonly<Record<string, unk
 function isLast(names: readonly string[], text: string, from: number): boolean {
   // What is looked for stands mostly at the beginning, and a long text is not searched once for each name.
   if (names.length > SOUGHT_NAMES_MAX || text.includes("\\u", from)) return false;
-  for (const name of names) if (!WORD.test(name) || text.includes(`"${name}"`, from)) return false;
+  for (const name of names) {
+    const quoted = quotedWord(name);
+    if (quoted === undefined || text.includes(quoted, from)) return false;
+  }
   return true;
 }
 
 const SOUGHT_NAMES_MAX = 4;
 /** A name that JSON writes as it is, or with `\u`. */
 const WORD = /^\w+$/;
+/** Few names are ever sought; above this number they come from data and are forgotten. */
+const QUOTED_MAX = 100;
+const quotedWords = new Map<string, string | undefined>();
+
+/** The name in quotes; undefined if it is no such word. */
+function quotedWord(name: string): string | undefined {
+  let quoted = quotedWords.get(name);
+  if (quoted === undefined && !quotedWords.has(name)) {
+    if (quotedWords.size >= QUOTED_MAX) quotedWords.clear();
+    quoted = WORD.test(name) ? JSON.stringify(name) : undefined;
+    quotedWords.set(name, quoted);
+  }
+  return quoted;
+}
 
 /** The position in `names` of the key whose quotes are at `start` and before `end`; -1 if it is none of them. */
 function keyAmong(names: readonly string[], text: string, start: number, end: number): number {

@@ -12,15 +12,18 @@ const LENGTHS_MAX = 100;
 
 const queues = new Map<number, Queue>();
 
-/** Calls `passed` in `ms` milliseconds or slightly later, unless cancelled. Does not keep a finished program alive. */
-export function limit(ms: number, passed: () => void): Limit {
+/**
+ * Calls `passed` in `ms` milliseconds or slightly later, unless cancelled. Does not keep a finished program alive. `nowMs`: the time
+ * by `performance.now()`, for callers that know it.
+ */
+export function limit(ms: number, passed: () => void, nowMs = performance.now()): Limit {
   let queue = queues.get(ms);
   if (queue === undefined) {
     if (queues.size >= LENGTHS_MAX) return new LoneLimit(ms, passed);
     queue = new Queue(ms);
     queues.set(ms, queue);
   }
-  return queue.add(passed);
+  return queue.add(nowMs, passed);
 }
 
 /** The same for a length that will hardly be used again. */
@@ -51,8 +54,8 @@ class Queue {
     this.#ring = new Entry(Number.POSITIVE_INFINITY, () => {});
   }
 
-  add(passed: () => void): Limit {
-    const entry = new Entry(performance.now() + this.#ms, passed);
+  add(nowMs: number, passed: () => void): Limit {
+    const entry = new Entry(nowMs + this.#ms, passed);
     entry.putBefore(this.#ring);
     if (!this.#timed) this.#wake(this.#ms);
     return entry;

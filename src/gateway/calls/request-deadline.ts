@@ -49,12 +49,13 @@ class Deadline implements RequestDeadline {
     this.#request = request;
     this.#timeoutMs = timeoutMs;
     const startedMs = maybeExchangeOf(request)?.startedMs;
-    const isNew = startedMs !== undefined && performance.now() - startedMs < WATCHED_AFTER_MS;
+    const nowMs = performance.now();
+    const isNew = startedMs !== undefined && nowMs - startedMs < WATCHED_AFTER_MS;
     // The client of an older request may have left while its body was read or its model was looked up.
     if (!isNew && request.signal.aborted) throw clientGone();
-    if (isNew) this.#unwatched = limit(WATCHED_AFTER_MS, this.#watch);
+    if (isNew) this.#unwatched = limit(WATCHED_AFTER_MS, this.#watch, nowMs);
     else this.#watch();
-    this.#late = this.#begin();
+    this.#late = this.#begin(nowMs);
   }
 
   readonly #watch = (): void => {
@@ -72,9 +73,9 @@ class Deadline implements RequestDeadline {
   readonly #passed = (): void =>
     this.signal.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
 
-  #begin(): Limit {
-    this.#endsMs = performance.now() + this.#timeoutMs;
-    return limit(this.#timeoutMs, this.#passed);
+  #begin(nowMs: number): Limit {
+    this.#endsMs = nowMs + this.#timeoutMs;
+    return limit(this.#timeoutMs, this.#passed, nowMs);
   }
 
   // Callers take these functions by themselves.
@@ -83,7 +84,7 @@ class Deadline implements RequestDeadline {
   readonly restart = (): void => {
     if (this.#isOver) return;
     this.#late.cancel();
-    this.#late = this.#begin();
+    this.#late = this.#begin(performance.now());
   };
 
   end(): void {

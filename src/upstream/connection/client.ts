@@ -210,7 +210,8 @@ class Pool implements ConnectionOwner {
       return;
     }
     this.idleCount++;
-    list.push({ connection, until: limit(ms, () => connection.close()), sinceMs: performance.now() });
+    const sinceMs = performance.now();
+    list.push({ connection, until: limit(ms, () => connection.close(), sinceMs), sinceMs });
   }
 
   closed(connection: Connection): void {
