@@ -9,12 +9,14 @@ import { wholeBody } from "./whole-body.ts";
  * program, the value is handed over as it is.
  */
 export async function jsonAnswer(request: Request, value: object): Promise<Response> {
-  const { takeAnswer } = exchangeOf(request);
+  const { takeAnswer, method } = exchangeOf(request);
   if (takeAnswer !== undefined) {
     takeAnswer(value);
     return new Response(null);
   }
-  return new Response(wholeBody(await jsonInTurns(value)), {
+  const text = await jsonInTurns(value);
+  // For HEAD, the server tells the length of a text, and not that of a stream.
+  return new Response(method === "HEAD" ? text : wholeBody(text), {
     headers: { "content-type": "application/json;charset=utf-8" },
   });
 }

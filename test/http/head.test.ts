@@ -1,6 +1,7 @@
 // HEAD and OPTIONS at every GET route, also where the answer to GET is a stream that never ends.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { responseStore } from "../../src/store/work/responses.ts";
 import { type AccountsApp, freshAddress, PASSWORD, startAccountsApp } from "../accounts/support.ts";
 import { type DashboardClient, dashboardClient } from "../dashboard/support.ts";
 import { servedRoutes } from "../support/routes.ts";
@@ -8,6 +9,7 @@ import { servedRoutes } from "../support/routes.ts";
 let app: AccountsApp;
 let boss: DashboardClient;
 let key: string;
+const LONG_RESPONSE = "resp_long";
 const asked: string[] = [];
 const provider = Bun.serve({
   hostname: "127.0.0.1",
@@ -21,7 +23,16 @@ const provider = Bun.serve({
 beforeAll(async () => {
   const fake = { kind: "openai", base_url: `http://127.0.0.1:${provider.port}/v1`, api_key: "k", discover: false };
   app = await startAccountsApp({ config: { providers: { fake } } });
-  await app.addAccount("boss", { admin: true });
+  const { id: accountId } = await app.addAccount("boss", { admin: true });
+  await responseStore(app.store).saveResponse({
+    ...{ id: LONG_RESPONSE, accountId, model: "m", previousId: null, expiresAtMs: app.clock.now() + 3_600_000 },
+    ...{
+      provider: null,
+      upstreamId: null,
+      input: [],
+      body: { id: LONG_RESPONSE, object: "response", output: [], text: "é".repeat(10_000) },
+    },
+  });
   boss = dashboardClient(app);
   await boss.post("/login", { username_or_email: "boss", password: PASSWORD });
   ({ key } = (await boss.post("/keys", { name: "laptop", passthrough: true })).json);
@@ -77,10 +88,16 @@ test.each([["/log/live"], ["/admin/log/live"]])("HEAD opens no live view: %s", a
   expect((await beginningOf(`/dashboard/api${path}`)).status).toBe(200);
 });
 
-test("HEAD has the length of a body that is at hand", async () => {
-  const said = await ask("GET", "/v1/models");
-  const head = await ask("HEAD", "/v1/models");
-  expect(Number(head.headers.get("content-length"))).toBe((await said.arrayBuffer()).byteLength);
+test.each([
+  ["/v1/models", 10],
+  [`/v1/responses/${LONG_RESPONSE}`, 20_000],
+])("HEAD has the length of a body that is at hand: %s", async (path, bytesMin) => {
+  const said = await ask("GET", path);
+  const length = said.headers.get("content-length");
+  expect(Number(length)).toBe((await said.arrayBuffer()).byteLength);
+  expect(Number(length)).toBeGreaterThan(bytesMin);
+  const head = await ask("HEAD", path);
+  expect(head.headers.get("content-length")).toBe(length);
 });
 
 test("HEAD of a provider's own path goes up as HEAD", async () => {
