@@ -3,11 +3,11 @@
 
 import { fstatSync, statSync } from "node:fs";
 
-/** Whether logs are read in a terminal. */
-export function isTerminal(): boolean {
+/** Whether logs are read in a terminal. `nothing`: the file of what is written nowhere; not every system has it. */
+export function isTerminal(nothing = "/dev/null"): boolean {
   try {
     const target = fstatSync(2);
-    if (!target.isCharacterDevice() || target.rdev === statSync("/dev/null").rdev) return false;
+    if (!target.isCharacterDevice() || target.rdev === statSync(nothing, { throwIfNoEntry: false })?.rdev) return false;
   } catch {
     return false; // It is closed.
   }

@@ -4,7 +4,7 @@ import { isTerminal } from "../../src/cli/terminal.ts";
 
 const FILE = join(import.meta.dir, "../../src/cli/terminal.ts");
 /** Says also whether the platform's stream was needed. */
-const SCRIPT = `import { isTerminal } from ${JSON.stringify(FILE)};
+const scriptOf = (nothing: string) => `import { isTerminal } from ${JSON.stringify(FILE)};
 import { isatty } from "node:tty";
 let needed = "";
 Object.defineProperty(process, "stderr", {
@@ -13,11 +13,11 @@ Object.defineProperty(process, "stderr", {
     return { isTTY: isatty(2) };
   },
 });
-await Bun.write(process.argv[1], String(isTerminal()) + needed);`;
+await Bun.write(process.argv[1], String(isTerminal(${nothing})) + needed);`;
 
-async function said(options: Parameters<typeof Bun.spawn>[1]): Promise<string> {
+async function said(options: Parameters<typeof Bun.spawn>[1], nothing = ""): Promise<string> {
   const answer = join(process.env["TMPDIR"] ?? "/tmp", `terminal-${crypto.randomUUID()}`);
-  const child = Bun.spawn([process.execPath, "-e", SCRIPT, answer], options);
+  const child = Bun.spawn([process.execPath, "-e", scriptOf(nothing), answer], options);
   expect(await child.exited).toBe(0);
   const text = await Bun.file(answer).text();
   await Bun.file(answer).delete();
@@ -29,4 +29,8 @@ test("a pipe, nothing and a terminal", async () => {
   expect(await said({ stderr: "pipe" })).toBe("false");
   expect(await said({ stderr: "ignore" })).toBe("false");
   expect(await said({ terminal: {} })).toBe("true, by the stream");
+});
+
+test("a terminal on a system without the file of nothing", async () => {
+  expect(await said({ terminal: {} }, '"/dev/no such file"')).toBe("true, by the stream");
 });
