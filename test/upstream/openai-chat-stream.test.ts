@@ -335,5 +335,8 @@ test("notes that come after the last text are kept", () => {
     expect(grammarFaults(events)).toEqual([]);
     const found = fold(events).choices[0]?.blocks ?? [];
     expect(found.flatMap((block) => (block.type === "text" ? (block.annotations ?? []) : []))).toEqual([note]);
+    // Nothing is open when their text begins, since clients read one item after another.
+    const types = events.map(({ type }) => type);
+    expect(types.slice(types.lastIndexOf("text-start"))).toEqual(["text-start", "text-delta", "text-end", "finish"]);
   }
 });

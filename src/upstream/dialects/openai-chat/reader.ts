@@ -268,15 +268,8 @@ export class OpenaiChatReader implements EventReader {
       choice.open.set(call, state);
       const kind = custom ? "custom" : "function";
       const signed = signature === undefined ? {} : { signature, origin: ORIGIN };
-      out.push({
-        type: "tool-start",
-        choice: choice.index,
-        id: state.id,
-        callId: call.id,
-        name: call.name,
-        kind,
-        ...signed,
-      });
+      const { id: callId, name } = call;
+      out.push({ type: "tool-start", choice: choice.index, id: state.id, callId, name, kind, ...signed });
     }
     if (call.text.length > state.sent) {
       out.push({ type: "tool-delta", choice: choice.index, id: state.id, text: call.text.slice(state.sent) });
@@ -311,10 +304,11 @@ export class OpenaiChatReader implements EventReader {
 
   #closeAll(choice: Choice, out: ChatEvent[]): void {
     this.#closeReasoning(choice, out);
-    // Notes that came after the last text, which reasoning, a call or a picture had ended.
-    if (choice.textId === undefined && choice.annotations.length > 0) this.#text(choice, "", undefined, out);
     this.#closeText(choice, out);
     for (const call of [...choice.open.keys()]) this.#closeCall(choice, call, out);
+    // Notes that came after the last text, which reasoning, a call or a picture had ended.
+    if (choice.annotations.length > 0) this.#text(choice, "", undefined, out);
+    this.#closeText(choice, out);
   }
 
   #finishAll(out: ChatEvent[]): void {
