@@ -278,10 +278,10 @@ function served(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSoc
     maxRequestBodySize: PARSER_BODY_MAX,
     development: false,
     fetch: (request: Request, server: Bun.Server<SocketData>) => {
-      // Asked first, since HEAD is handled as GET.
-      const maySwitch = request.method === "GET";
+      // Asked first, since the edge handles HEAD as GET.
+      const isSocket = wantsSocket(request);
       const answer = fetch(request);
-      return maySwitch && wantsSocket(request) ? sockets.answer(answer, request, server, fetch) : answer;
+      return isSocket ? sockets.answer(answer, request, server, fetch) : answer;
     },
     websocket: { ...sockets.handlers },
   };

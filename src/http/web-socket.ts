@@ -1,6 +1,8 @@
 // WebSockets behind the edge. A route accepts the upgrade and defines how the socket is used. Only the listener can
 // make the upgrade, which it does after the edge has admitted the request.
 
+import { maybeExchangeOf } from "./exchange.ts";
+
 /** An open socket. */
 export interface SocketSession {
   /** Sends text. The connection is closed if the client reads too slowly. */
@@ -31,9 +33,10 @@ export interface SocketPlan {
 
 const plans = new WeakMap<Request, SocketPlan>();
 
-/** Whether a request asks for a WebSocket. */
+/** Whether a request asks for a WebSocket. HEAD, which is handled as GET, cannot: a socket planned for it would never be opened. */
 export function wantsSocket(request: Request): boolean {
-  return request.headers.get("upgrade")?.toLowerCase() === "websocket";
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return false;
+  return (maybeExchangeOf(request)?.method ?? request.method) === "GET";
 }
 
 /** The subprotocols that the client offers. */

@@ -105,3 +105,12 @@ test("HEAD of a provider's own path goes up as HEAD", async () => {
   const head = await ask("HEAD", "/v1/upstream/fake/models");
   expect([head.status, head.headers.get("x-made-by"), asked]).toEqual([200, "the provider", ["HEAD /v1/models"]]);
 });
+
+test("HEAD with an upgrade is answered, and plans no WebSocket", async () => {
+  const upgrade = { connection: "upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
+  const head = await fetch(`${app.app.url}/v1/responses`, {
+    method: "HEAD",
+    headers: { ...upgrade, "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", authorization: `Bearer ${key}` },
+  });
+  expect(head.status).toBe(426);
+});
