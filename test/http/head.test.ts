@@ -52,6 +52,18 @@ function ask(method: string, path: string, signal?: AbortSignal): Promise<Respon
   });
 }
 
+const getPaths = () =>
+  new Set(
+    servedRoutes(app.app)
+      .filter(({ method }) => method === "GET")
+      .map(({ path }) => path.replace(/:\w+/g, "none").replace("*", "none")),
+  );
+
+function headOf(path: string): string {
+  const who = path.startsWith("/dashboard") ? `Cookie: ${boss.cookie}` : `Authorization: Bearer ${key}`;
+  return `HEAD ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${freshAddress()}\r\n${who}\r\n\r\n`;
+}
+
 /** What GET says, without its body. */
 async function beginningOf(path: string): Promise<Response> {
   const stopping = new AbortController();
@@ -61,12 +73,10 @@ async function beginningOf(path: string): Promise<Response> {
 }
 
 test("every GET route answers HEAD with the status and type of GET, and OPTIONS", async () => {
-  const paths = servedRoutes(app.app)
-    .filter(({ method }) => method === "GET")
-    .map(({ path }) => path.replace(/:\w+/g, "none").replace("*", "none"));
-  expect(paths.length).toBeGreaterThan(100);
+  const paths = getPaths();
+  expect(paths.size).toBeGreaterThan(100);
   const wrong: string[] = [];
-  for (const path of new Set(paths)) {
+  for (const path of paths) {
     const said = await beginningOf(path);
     const head = await ask("HEAD", path);
     const options = await ask("OPTIONS", path);
@@ -77,6 +87,37 @@ test("every GET route answers HEAD with the status and type of GET, and OPTIONS"
     await options.text();
   }
   expect(wrong).toEqual([]);
+});
+
+test("a connection goes on after HEAD of every GET route, with nothing of a body in between", async () => {
+  const paths = ["/v1/models", ...getPaths(), "/dashboard/api/log/live", "/livez"];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let said = "";
+  let count = 0;
+  const client = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: Number(new URL(app.app.url).port),
+    socket: {
+      data(socket, data) {
+        said += data.toString("latin1");
+        const heads = said.split("\r\n\r\n").length - 1;
+        if (heads > count) next(socket);
+      },
+      close: () => reject(new Error(`the connection ended after ${paths[count]}`)),
+    },
+  });
+  function next(socket: Pick<typeof client, "write">): void {
+    const path = paths[++count];
+    if (path === undefined) resolve();
+    else socket.write(headOf(path));
+  }
+  client.write(headOf(paths[0] as string));
+  await promise;
+  const answers = said.split("\r\n\r\n");
+  expect(answers.pop()).toBe("");
+  expect(answers.filter((answer) => !/^HTTP\/1\.1 \d{3} [^\n]*(?:\r\n[\w-]+: [^\r\n]*)+$/.test(answer))).toEqual([]);
+  expect(answers.length).toBe(paths.length);
+  client.end();
 });
 
 test.each([["/log/live"], ["/admin/log/live"]])("HEAD opens no live view: %s", async (path) => {
