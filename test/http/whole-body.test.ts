@@ -8,9 +8,14 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    request.signal.addEventListener("abort", () => aborts.push(new URL(request.url).pathname));
+    const { pathname } = new URL(request.url);
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    request.signal.addEventListener("abort", () => {
+      aborts.push(pathname);
+      resolve();
+    });
     // The server holds headers and body together by itself where the answer is there at once.
-    await new Promise((resolve) => setImmediate(resolve));
+    await (pathname === "/gone" ? gone : new Promise((resolve) => setImmediate(resolve)));
     return new Response(wholeBody(given), { headers: { "content-type": "application/json", "x-other": "1" } });
   },
 });
@@ -64,25 +69,43 @@ describe("a body of which all bytes are known", () => {
     expect(await new Response(wholeBody(text))[how]()).toEqual(how === "text" ? text : new TextEncoder().encode(text));
   });
 
-  test("waits for a client that reads slowly, and ends with one that leaves", async () => {
+  test("arrives whole at a client that reads slowly", async () => {
     given = bytesOf(KIB * KIB);
     const { promise, resolve } = Promise.withResolvers<void>();
+    const parts: Uint8Array[] = [];
     let received = 0;
-    const client = await Bun.connect({
-      hostname: "127.0.0.1",
-      port: server.port as number,
-      socket: {
-        data(socket, data) {
-          received += data.byteLength;
-          if (received > KIB * KIB) return resolve();
-          socket.pause();
-          setImmediate(() => socket.resume());
-        },
-      },
+    const client = await connected((socket, data) => {
+      parts.push(data.slice());
+      received += data.byteLength;
+      if (received > KIB * KIB) return resolve();
+      socket.pause();
+      setImmediate(() => socket.resume());
     });
     client.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
     await promise;
     client.end();
+    const all = Buffer.concat(parts);
+    expect(all.subarray(all.indexOf("\r\n\r\n") + 4)).toEqual(Buffer.from(given));
     expect(aborts).toEqual([]);
   });
+
+  test("for a client that has left disturbs no other", async () => {
+    given = bytesOf(KIB * KIB);
+    const clients = [];
+    for (let i = 0; i < 10; i++) {
+      const client = await connected(() => undefined);
+      client.write("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n");
+      clients.push(client);
+    }
+    while (server.pendingRequests < clients.length) await new Promise((resolve) => setImmediate(resolve));
+    for (const client of clients) client.terminate();
+    while (server.pendingRequests > 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(aborts).toEqual(clients.map(() => "/gone"));
+    given = "é".repeat(10_000);
+    for (let i = 0; i < 3; i++) expect(await (await fetch(server.url)).text()).toBe(given);
+  });
 });
+
+function connected(data: (socket: Bun.Socket, data: Buffer) => void) {
+  return Bun.connect({ hostname: "127.0.0.1", port: server.port as number, socket: { data } });
+}
