@@ -58,8 +58,8 @@ export class VendorHearing {
   /** The blocks of searches, by the choice and the provider's ids, which are numbers in each choice with some. */
   readonly #calls = new Map<string, { id: string; callId: string }>();
   readonly #texts = new Map<string, string>();
-  /** The characters of each choice's complete texts. */
-  readonly #chars = new Map<number, number>();
+  /** The last complete text of each choice that is not empty, and the characters of those before it. */
+  readonly #last = new Map<number, { readonly text: string; readonly before: number }>();
 
   /** `origin`: the client's own protocol, whose blocks it can read. */
   constructor(origin: string | undefined, { seals, nextNumber }: { seals: PageSeals; nextNumber: () => number }) {
@@ -89,24 +89,31 @@ export class VendorHearing {
   }
 
   #ended({ annotations = [], ...event }: Extract<ChatEvent, { type: "text-end" }>): readonly ChatEvent[] {
-    const text = this.#texts.get(event.id) ?? "";
-    this.#texts.delete(event.id);
+    const { choice, id } = event;
+    const place = this.#placeOf(choice, this.#texts.get(id) ?? "");
+    this.#texts.delete(id);
     const otherNotes: unknown[] = [];
     const found: Noted[] = [];
     for (const annotation of annotations) {
-      const noted = this.#noted(annotation, text);
+      const noted = this.#noted(annotation, place.text);
       if (noted === undefined) otherNotes.push(annotation);
       else found.push(noted);
     }
-    const { choice, id } = event;
-    const before = this.#chars.get(choice) ?? 0;
-    this.#chars.set(choice, before + text.length);
     if (found.length === 0) return [annotations.length === 0 ? event : { ...event, annotations }];
     return [
-      ...found.flatMap(({ citations }) => citations.map((one) => this.#citation(one, { choice, id, text, before }))),
+      ...found.flatMap(({ citations }) => citations.map((one) => this.#citation(one, { choice, id, ...place }))),
       otherNotes.length === 0 ? event : { ...event, annotations: otherNotes },
       ...found.flatMap(({ searches }) => searches.flatMap((one) => this.#said(one, choice))),
     ];
+  }
+
+  /** The text of which the annotations at the end of a text speak: of the one before, if they came after it in an empty one. */
+  #placeOf(choice: number, text: string): { readonly text: string; readonly before: number } {
+    const last = this.#last.get(choice);
+    if (text === "") return last ?? { text, before: 0 };
+    const place = { text, before: last === undefined ? 0 : last.before + last.text.length };
+    this.#last.set(choice, place);
+    return place;
   }
 
   /** What an annotation says; undefined for one that the client can read itself. */

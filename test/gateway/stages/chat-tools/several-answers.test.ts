@@ -82,3 +82,24 @@ test.each(
     expect(own).toContain(list === "choices" ? '"start_index":6,' : `"webSearchQueries":["${topic}"]`);
   }
 });
+
+test.each([false, true])(
+  "an answer whose text a picture ended names the places of that text, stream %p",
+  async (stream) => {
+    const [first] = candidates(false, true) as [Json];
+    const parts = [{ text: textOf("rye") }, { inlineData: { mimeType: "image/png", data: "AA==" } }];
+    const chunks = [
+      { candidates: [{ index: 0, content: { role: "model", parts } }] },
+      { candidates: [first], usageMetadata },
+    ];
+    upstream.answer(() =>
+      stream
+        ? sse(chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`))
+        : Response.json({ candidates: [{ ...first, content: { role: "model", parts } }], usageMetadata }),
+    );
+    const { path, body } = CLIENTS.choices(stream);
+    const text = await (await app.post(path, { ...body, n: 1 })).text();
+    expect(text).toContain("https://rye.example/");
+    expect(text).toContain('"start_index":6,');
+  },
+);
