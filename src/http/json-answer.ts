@@ -9,11 +9,16 @@ import { wholeBody } from "./whole-body.ts";
  * program, the value is handed over as it is.
  */
 export async function jsonAnswer(request: Request, value: object): Promise<Response> {
-  const { takeAnswer, method } = exchangeOf(request);
+  const { takeAnswer } = exchangeOf(request);
   if (takeAnswer !== undefined) {
     takeAnswer(value);
     return new Response(null);
   }
+  return writtenJson(request, value);
+}
+
+/** The response with a value as JSON, for whoever asks. */
+export async function writtenJson({ method }: Request, value: object): Promise<Response> {
   const text = await jsonInTurns(value);
   // For HEAD, the server tells the length of a text, and not that of a stream.
   return new Response(method === "HEAD" ? text : wholeBody(text), {

@@ -2,9 +2,9 @@
 // about the account need only a valid key. Every success has status 200, and every `error` is a string.
 
 import { Elysia } from "elysia";
-import { jsonInTurns } from "../../base/json-in-slices.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readForm } from "../../http/form.ts";
+import { writtenJson } from "../../http/json-answer.ts";
 import { pathOf } from "../../http/path.ts";
 import {
   admittingEndpoint,
@@ -92,8 +92,7 @@ async function finish(
   work: () => Promise<object>,
 ): Promise<Response> {
   try {
-    const text = await jsonInTurns(await work());
-    return new Response(text, { headers: { "content-type": "application/json;charset=utf-8" } });
+    return await writtenJson(request, await work());
   } catch (error) {
     const unread = answerIfGone(request);
     if (unread !== undefined) return unread;

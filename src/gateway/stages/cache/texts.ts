@@ -1,6 +1,7 @@
 // The same for endpoints whose answer is one text, as that of embeddings: what is kept is the text.
 
 import { exchangeOf } from "../../../http/exchange.ts";
+import { wholeBody } from "../../../http/whole-body.ts";
 import { AnswerCache } from "./answer-cache.ts";
 import { cacheWish } from "./cache-control.ts";
 import { cacheKey } from "./cache-key.ts";
@@ -33,7 +34,7 @@ export function createTextLookUp(deps: CacheDeps): (asked: LookedUpRequest) => P
       exchange.headers[COST_HEADER] = "0";
       exchange.log["cache"] = "hit";
       deps.looked(model, "hit", undefined);
-      return { hit: new Response(found.text, { headers: { "content-type": "application/json" } }) };
+      return { hit: new Response(wholeBody(found.text), { headers: { "content-type": "application/json" } }) };
     }
     exchange.headers[CACHE_HEADER] = "miss";
     exchange.log["cache"] = "miss";
