@@ -18,8 +18,10 @@ export async function jsonAnswer(request: Request, value: object): Promise<Respo
 }
 
 /** The response with a value as JSON, for whoever asks. */
-export async function writtenJson({ method }: Request, value: object): Promise<Response> {
+export async function writtenJson(request: Request, value: object): Promise<Response> {
   const text = await jsonInTurns(value);
+  // A route sees HEAD as GET.
+  const { method } = exchangeOf(request);
   // For HEAD, the server tells the length of a text, and not that of a stream.
   return new Response(method === "HEAD" ? text : wholeBody(text), {
     headers: { "content-type": "application/json;charset=utf-8" },
