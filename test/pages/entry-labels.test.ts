@@ -24,13 +24,24 @@ describe("what each entry of a list says", () => {
     expect(times("Choose", entry)).toBe(0);
     expect(times("Sold out", entry)).toBe(1);
   });
-  test("stays once where it is text", () => expect(times("Rate this book", () => "<div>Rate this book</div>")).toBe(1));
+  test("is left out beside a row of controls", () => {
+    const stars = `<div>${"<a href='#'>a number of stars</a> ".repeat(3)}</div>`;
+    expect(times("Rate this book", () => `<div><div>Rate this book</div>${stars}</div>`)).toBe(0);
+  });
   test.each([
+    ["said of each", "In stock", "<div>In stock</div>"],
+    ["a link to one other page, as to an author", "Jane Doe", '<div><a href="/by/jane">Jane Doe</a></div>'],
+    ["a part of a link to the entry", "Sold out", '<a href="/b"><div>Sold out</div><div>Paperback</div></a>'],
+    ["a button that cannot be pressed", "Sold out", '<a role="button" aria-disabled="true">Sold out</a>'],
+    ["in a cell", "Passed", '<table><tr><td><div><a href="/x">Passed</a></div></td><td>12</td></tr></table>'],
+    ["a figure", "12 May", '<div><a href="/d">12 May</a></div>'],
     ["the name of a value", "Pages:", "<div>Pages:</div><div>12</div>"],
     ["a term", "Pages", "<dl><dt>Pages</dt><dd>12</dd></dl>"],
     ["a cell", "Paper", "<table><tr><td>Paper</td><td>12</td></tr></table>"],
     ["a price", "£12.00", "<div>£12.00</div>"],
-  ])("stays where it is %s", (_, text, html) => expect(times(text, () => html)).toBe(BOOKS.length));
+  ])("stays where it is %s", (_, text, html) =>
+    expect(times(text, (book) => html.replace(/href="\/(\w)"/, `href="/$1/${book}"`))).toBe(BOOKS.length),
+  );
   test("stays where some entries lack it", () => {
     expect(times("Back-order", (_, at) => `<div>${at < 6 ? "Back-order" : "In stock"}</div>`)).toBe(6);
   });
@@ -46,6 +57,8 @@ test("a button that repeats the title beside it is left out, and a question that
     at === 0 ? `<h4>${title}</h4><button>Save this event: ${title}</button>` : "";
   expect(times(`Save this event: ${title}`, entry)).toBe(0);
   expect(times(title, entry)).toBe(1);
+  const priced = `Save for $12: ${title}`;
+  expect(times(priced, (_, at) => (at === 0 ? `<h4>${title}</h4><button>${priced}</button>` : ""))).toBe(1);
   const question = "Which rope is the best one to splice?";
   expect(times(question, (_, at) => (at === 0 ? `<button>${question}</button><p>Three-strand.</p>` : ""))).toBe(1);
 });

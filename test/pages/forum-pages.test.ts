@@ -85,6 +85,32 @@ describe("what a post quotes", () => {
     test(`stays where it is one short sentence (${forum})`, () =>
       expect(said(thread(quote("ann", "What would you look at next?")), "What would you look at next?")).toBe(7));
   }
+  const [, phpbb] = quotes[1] as (typeof quotes)[number];
+  const parts =
+    "oil filter,water hose,shaft seal,bilge pump,fuel tank,deck light,spare rope,tool box,steel bolt,copper pipe";
+  const kept: readonly (readonly [string, string, string])[] = [
+    ["a list of short lines", `<ul>${parts.replace(/[^,]+,?/g, "<li>$&</li>")}</ul>`, "bilge pump"],
+    ["an answer within", `<p>${first}</p><p>No, never.</p><p>${first}</p>`, "No, never."],
+    ["a corrected word", first.replace("leaks", "never"), "never"],
+    ["a word less", first.replace("without any luck", "without luck"), "without luck"],
+  ];
+  for (const [name, quoted, own] of kept)
+    test(`stays where it has words of its own: ${name}`, () => expect(thread(phpbb("ann", quoted))).toContain(own));
+  test("is left out where it was shortened", () => {
+    const long = `${first} We do not know yet. It drips for an hour after each trip that is longer than a day.`;
+    const short = `${first} ... It drips for an hour after each trip that is longer than a day.`;
+    expect(said(thread(`<blockquote>${short}</blockquote><p>${long}</p>`), "It drips")).toBe(1);
+  });
+  test("is left out in a script without spaces", () => {
+    const text =
+      "\u6cb9\u7f38\u4e0b\u9762\u7684\u87ba\u6813\u677e\u4e86\u6240\u4ee5\u6c34\u4ece\u90a3\u91cc\u6f0f\u51fa\u6765\u5e76\u4e14\u53d1\u51fa\u5f88\u5927\u7684\u58f0\u97f3";
+    expect(said(thread(`<blockquote>${text}</blockquote><p>${text}</p>`), text)).toBe(1);
+  });
+  test("stays where its code has another sign", () => {
+    const code = (sign: string) =>
+      `<pre>let level = depth ${sign} draught; pump.start(level); pump.wait(level, 12, a, b, c);</pre>`;
+    expect(said(thread(`<blockquote>${code("+")}</blockquote>${code("-")}`), "pump.start")).toBe(2);
+  });
   test("leaves the name of who is answered", () =>
     expect(thread((quotes[0] as (typeof quotes)[number])[1]("ann", first))).toContain("ann said:"));
 });

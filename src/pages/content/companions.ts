@@ -294,7 +294,9 @@ function repeatsTitle(block: Block, blocks: readonly Block[], kept: ReadonlySet<
   return blocks.slice(Math.max(0, block.index - TITLE_REACH), block.index + TITLE_REACH).some((title) => {
     if (title.element.tag === "button" || title.text.length < TITLE_CHARS_MIN || !kept.has(title)) return false;
     const around = block.text.length - title.text.length;
-    return around > 0 && around <= AROUND_TITLE_CHARS_MAX && block.text.includes(title.text);
+    if (around <= 0 || around > AROUND_TITLE_CHARS_MAX || !block.text.includes(title.text)) return false;
+    // A price or a date beside the title stands nowhere else.
+    return !/\p{N}/u.test(block.text.replace(title.text, ""));
   });
 }
 

@@ -1,18 +1,19 @@
-// Drops what the entries of a list all say, such as "Quick view" or "Rate this book": it tells nothing of any entry. What is no label
-// of a link or button stays once, since it may be true of the whole list.
+// Drops the links and buttons that each entry of a list has, such as "Quick view" or "Add to cart": they tell nothing of any entry.
+// What is said of an entry stays, even if it is true of all, such as "In stock" or who wrote it.
 
-import type { PageElement } from "../dom/node.ts";
+import { closest, type PageElement, type PageText } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { isPressed } from "./companions.ts";
-import { AMOUNT } from "./expected-parts.ts";
 import { headingLevel, isCollectionPage, type JudgedPage } from "./judged.ts";
 
 /** Fewer similar entries may say the same by chance. */
 const ENTRIES_MIN = 6;
-/** The share of the entries that must say it: a few may be sold out, but a fact that some lack tells them apart. */
+/** The share of the entries that must say it: a few may be sold out. */
 const LABELLED_SHARE = 0.75;
-const SAID_SHARE = 0.95;
 const LABEL_CHARS_MAX = 60;
+const CONTROLS_MIN = 3;
+/** If the targets of the same links are fewer than this share of them, the links do not belong to single entries. */
+const PLACES_SHARE = 0.5;
 /** The share of the same labels that must stand in one list. */
 const ROW_SHARE = 0.9;
 
@@ -20,31 +21,67 @@ const ROW_SHARE = 0.9;
 export function dropEntryLabels(page: JudgedPage): void {
   const { kept } = page;
   if (!isCollectionPage(page) && page.kind() !== "listing") return;
+  const stars = new Set<PageElement | null>();
+  for (const block of kept) if (isRowOfControls(block)) stars.add(block.element.parentNode);
   const labels = new Map<string, Block[]>();
   for (const block of kept) {
-    if (block.text.length > LABEL_CHARS_MAX || headingLevel(block) > 0 || isOfValue(block)) continue;
+    if (block.text.length > LABEL_CHARS_MAX || headingLevel(block) > 0) continue;
+    if (!isPressed(block) && !stars.has(block.element.parentNode)) continue;
     const own = labels.get(block.text);
     if (own === undefined) labels.set(block.text, [block]);
     else own.push(block);
   }
   const entries = countEntries(kept);
   for (const own of labels.values()) {
-    if (own.length < ENTRIES_MIN) continue;
+    if (own.length < ENTRIES_MIN || own.some(isFact) || isOnePlace(own)) continue;
     const row = rowOf(own);
-    if (row === undefined) continue;
-    const all = entries.get(row) ?? 0;
-    const isLabel = own.every(isPressed);
-    if (own.length < all * (isLabel ? LABELLED_SHARE : SAID_SHARE)) continue;
-    for (const block of isLabel ? own : own.slice(1)) kept.delete(block);
+    if (row !== undefined && own.length >= (entries.get(row) ?? 0) * LABELLED_SHARE)
+      for (const block of own) kept.delete(block);
   }
 }
 
-/** Whether a text is a value, or the name of one. */
-function isOfValue({ element, text }: Block): boolean {
-  return VALUE_TAGS.has(element.tag) || text.endsWith(":") || AMOUNT.test(text);
+/** Whether a block is a row of links that lead nowhere, such as the stars to rate an entry by. The words beside it belong to it. */
+function isRowOfControls(block: Block): boolean {
+  if (block.linkCount < CONTROLS_MIN || !isPressed(block)) return false;
+  return block.nodes.every((node) => /#$/.test(closest(node, ({ tag }) => tag === "a")?.attributes["href"] ?? ""));
 }
 
-const VALUE_TAGS = new Set(["td", "th", "dt", "dd"]);
+/** Whether a text is a figure, a state, a value or its name, or one of several in a link, as where a whole entry is one link. */
+function isFact({ element, text, nodes, linkCount }: Block): boolean {
+  const [first] = nodes;
+  if (first === undefined || element.tag === "label" || /[:：]$/.test(text)) return true;
+  if (linkCount < 2 && /\p{N}/u.test(text)) return true;
+  const around = (isMeant: (at: PageElement) => boolean) => closest(first, isMeant);
+  if (around(({ attributes }) => attributes["disabled"] !== undefined || attributes["aria-disabled"] === "true"))
+    return true;
+  const link = around(({ tag }) => tag === "a");
+  if (link !== undefined && linkCount === 1 && isMore(link, text)) return true;
+  const cell = around(isCell);
+  return cell !== undefined && !isMore(cell, text);
+}
+
+/** A cell with nothing else is a value: in a table that lays out a page, cells hold whole entries. */
+function isCell({ tag, attributes }: PageElement): boolean {
+  return CELL_TAGS.has(tag) || /^(?:grid)?cell$/.test(attributes["role"] ?? "");
+}
+
+const CELL_TAGS = new Set(["td", "th", "dt", "dd", "pre"]);
+
+/** Whether an element says more than this text. */
+function isMore({ textContent }: PageElement, text: string): boolean {
+  return textContent.replace(/\s+/g, " ").trim().length > text.length;
+}
+
+/** Whether links lead to one other page, such as that of an author, of a category or of a brand. */
+function isOnePlace(own: readonly Block[]): boolean {
+  const places = new Set<string>();
+  for (const { nodes } of own) {
+    const href = closest(nodes[0] as PageText, ({ tag }) => tag === "a")?.attributes["href"] ?? "";
+    if (href === "" || href.includes("#") || /^javascript:/i.test(href)) return false;
+    places.add(href);
+  }
+  return places.size <= own.length * PLACES_SHARE;
+}
 
 /** The element that most of these blocks have in common. */
 function rowOf(own: readonly Block[]): PageElement | undefined {

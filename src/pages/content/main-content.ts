@@ -63,8 +63,8 @@ const STEPS: readonly Step[] = [
   { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
-  { name: "quoted-posts", because: "it stands in another post of the thread", run: dropQuotedPosts },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
+  { name: "quoted-posts", because: "it stands in another post of the thread", run: dropQuotedPosts },
   { name: "copies", because: "another container has the same text", run: dropCopies },
   {
     name: "repeats",
