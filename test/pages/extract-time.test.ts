@@ -112,6 +112,10 @@ describe("the time is linear in the size of the page", () => {
       "many labels of entries",
       `<link rel=canonical href="https://a.example/collections/x">${Array.from({ length: 1400 }, (_, n) => `<ul>${`<li>go ${n}</li>`.repeat(7)}</ul>`).join("")}`,
     ],
+    [
+      "labels of entries in one cell",
+      `<link rel=canonical href="https://a.example/collections/x"><table><tr><td>${Array.from({ length: 7000 }, (_, n) => `<div><p>${"<i>a</i> ".repeat(60)}</p><p><a href="c${n}">Add it to the cart</a></p></div>`).join("")}</table>`,
+    ],
     ["buttons with the title beside them", `<h3>${text}</h3><button>See: ${text}</button>`.repeat(4000)],
     [
       "entries at a depth",

@@ -32,8 +32,9 @@ export function dropEntryLabels(page: JudgedPage): void {
     else own.push(block);
   }
   const entries = countEntries(kept);
+  const isMore = moreThan();
   for (const own of labels.values()) {
-    if (own.length < ENTRIES_MIN || own.some(isFact) || isOnePlace(own)) continue;
+    if (own.length < ENTRIES_MIN || own.some((block) => isFact(block, isMore)) || isOnePlace(own)) continue;
     const row = rowOf(own);
     if (row !== undefined && own.length >= (entries.get(row) ?? 0) * LABELLED_SHARE)
       for (const block of own) kept.delete(block);
@@ -47,7 +48,7 @@ function isRowOfControls(block: Block): boolean {
 }
 
 /** Whether a text is a figure, a state, a value or its name, or one of several in a link, as where a whole entry is one link. */
-function isFact({ element, text, nodes, linkCount }: Block): boolean {
+function isFact({ element, text, nodes, linkCount }: Block, isMore: ReturnType<typeof moreThan>): boolean {
   const [first] = nodes;
   if (first === undefined || element.tag === "label" || /[:：]$/.test(text)) return true;
   if (linkCount < 2 && /\p{N}/u.test(text)) return true;
@@ -67,9 +68,17 @@ function isCell({ tag, attributes }: PageElement): boolean {
 
 const CELL_TAGS = new Set(["td", "th", "dt", "dd", "pre"]);
 
-/** Whether an element says more than this text. */
-function isMore({ textContent }: PageElement, text: string): boolean {
-  return textContent.replace(/\s+/g, " ").trim().length > text.length;
+/** Creates the function that tells whether an element says more than a text. A whole list may stand in one element. */
+function moreThan(): (element: PageElement, text: string) => boolean {
+  const lengths = new Map<PageElement, number>();
+  return (element, text) => {
+    let length = lengths.get(element);
+    if (length === undefined) {
+      length = element.textContent.replace(/\s+/g, " ").trim().length;
+      lengths.set(element, length);
+    }
+    return length > text.length;
+  };
 }
 
 /** Whether links lead to one other page, such as that of an author, of a category or of a brand. */
