@@ -4,6 +4,7 @@ import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { OutputText } from "../../src/upstream/output-text.ts";
+import { anyText } from "../support/any-text.ts";
 
 const STREAMS = 300;
 const PIECES = 640;
@@ -32,8 +33,7 @@ test("the text of many long answers is a few strings each, also in optimised cod
 });
 
 const TEXTS = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 40 }),
-  fc.string({ unit: "grapheme", maxLength: 40 }),
+  anyText({ maxLength: 40 }),
   // Halves of characters, as a stream may be cut within one.
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 }).map((codes) => String.fromCharCode(...codes)),
   fc.integer({ min: 200, max: 3000 }).map((length) => "é".repeat(length)),
