@@ -279,7 +279,7 @@ function served(place: Place, fetch: Fetch, sockets: ReturnType<typeof createSoc
     development: false,
     fetch: (request: Request, server: Bun.Server<SocketData>) => {
       // Asked first, since the edge handles HEAD as GET.
-      const isSocket = wantsSocket(request);
+      const isSocket = request.method === "GET" && wantsSocket(request);
       const answer = fetch(request);
       return isSocket ? sockets.answer(answer, request, server, fetch) : answer;
     },

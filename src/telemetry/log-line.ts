@@ -102,14 +102,14 @@ function runsOf({ runs }: KnownMembers, path: unknown): LineRuns {
   return found;
 }
 
-interface Request {
+interface RequestFields {
   readonly runs: LineRuns;
   readonly fields: LogFields;
   readonly more: LogFields;
 }
 
 /** The line without its end, of any length. */
-function lineInRuns(start: string, request: Request, redact: Redact, known: KnownMembers): string {
+function lineInRuns(start: string, request: RequestFields, redact: Redact, known: KnownMembers): string {
   const { runs } = request;
   let line = start;
   let place = 0;
@@ -137,7 +137,7 @@ function lineInRuns(start: string, request: Request, redact: Redact, known: Know
 
 /** Writes the members from one place to another, and keeps their text. */
 function keptRun(
-  { runs, fields, more }: Request,
+  { runs, fields, more }: RequestFields,
   from: number,
   to: number,
   redact: Redact,

@@ -7,7 +7,7 @@ import { isoTime } from "../../base/iso-time.ts";
 import { keyMayUse, keyModelsOf } from "../../catalog/key-models.ts";
 import { isTierId, type TierGrant } from "../../catalog/tiers.ts";
 import type { TierId } from "../../config/schema.ts";
-import { keyAddressesOf, requireRights } from "../../gateway/endpoints/managed-keys/fields.ts";
+import { KEY_LIMIT_MAX, keyAddressesOf, requireRights } from "../../gateway/endpoints/managed-keys/fields.ts";
 import { runLimitsOf } from "../../http/run-limits.ts";
 import type { AccountBudget } from "../../store/access/account-budgets.ts";
 import type { Account } from "../../store/access/accounts.ts";
@@ -73,7 +73,6 @@ export interface KeysApiDeps {
 const NAME_CHARS_MAX = 100;
 /** The number of keys that are listed at once. */
 const LISTED_MAX = 500;
-const LIMIT_MAX = 1_000_000_000;
 const MICROS_PER_USD = 1_000_000;
 const BUDGET_USD_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
@@ -201,7 +200,7 @@ function newKeyOf(
   }
   const planRpm = isTierId(account.tier) ? deps.grants()[account.tier].rpm : 0;
   // Only the operator may set a limit above the plan's.
-  const rpmMax = account.admin ? LIMIT_MAX : Math.max(planRpm, before?.rpm ?? 0);
+  const rpmMax = account.admin ? KEY_LIMIT_MAX : Math.max(planRpm, before?.rpm ?? 0);
   const label = account.admin ? "Requests a minute" : `Requests a minute: your plan allows 1 to ${planRpm}`;
   const rpm = optionalNumber(body, "rpm", { least: 1, most: rpmMax, whole: true, label });
   const expiresAtMs = optionalTime(body, "expires_at");
@@ -233,7 +232,7 @@ function ownLimitsOf(
   body: Record<string, unknown>,
   { account, deps, before }: { account: Account; deps: KeysApiDeps; before: KeyInfo | undefined },
 ) {
-  const whole = { least: 1, most: LIMIT_MAX, whole: true };
+  const whole = { least: 1, most: KEY_LIMIT_MAX, whole: true };
   const limits = {
     tpm: optionalNumber(body, "tpm", { ...whole, label: "Tokens a minute" }) ?? null,
     parallel: optionalNumber(body, "parallel", { ...whole, label: "Requests at once" }) ?? null,

@@ -52,6 +52,11 @@ export const LATENCY_KEYS = [
   usageLatency.statusClass,
   usageLatency.bucket,
 ];
+/** The sums of a histogram of latency. */
+export const LATENCY_SUMS = {
+  requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
+  firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+};
 
 /** Builds the verbs. */
 export function usageOverview(store: Store) {
@@ -94,8 +99,7 @@ function sumsOfSlots(store: Store) {
             name,
             statusClass,
             bucket,
-            requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
-            firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+            ...LATENCY_SUMS,
           })
           .from(usageLatency)
           .where(where)

@@ -1,4 +1,4 @@
-// Reads the sums of all accounts a few thousand rows at a time. SQLite answers on the event loop, where half a million sums would take
+// Reads the sums of all accounts a thousand rows at a time. SQLite answers on the event loop, where half a million sums would take
 // a second at once.
 
 import { and, asc, type SQL, type SQLWrapper, sql } from "drizzle-orm";

@@ -6,7 +6,7 @@ import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
-import { LATENCY_KEYS, usageOverview } from "./overview.ts";
+import { LATENCY_KEYS, LATENCY_SUMS, usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
 import { usageReport } from "./report.ts";
 import { sumsInSlices } from "./slices.ts";
@@ -176,8 +176,7 @@ function sumsOfModels(store: Store) {
             model,
             statusClass,
             bucket,
-            requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
-            firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
+            ...LATENCY_SUMS,
           })
           .from(usageLatency)
           .where(where)

@@ -16,7 +16,8 @@ export type KeySettings = Partial<KeyChange> & { readonly passthrough?: boolean;
 
 const MICROS_PER_USD = 1_000_000;
 const NAME_CHARS_MAX = 100;
-const LIMIT_MAX = 1_000_000_000;
+/** The highest limit that a key may have, of requests or tokens. */
+export const KEY_LIMIT_MAX = 1_000_000_000;
 const BUDGET_USD_MAX = 1_000_000;
 const PERIOD_MS_MAX = 366 * 86_400_000;
 const ADDRESSES_MAX = 100;
@@ -41,8 +42,9 @@ function withoutAbsent<T extends object>(members: T): { [Name in keyof T]?: Excl
 export function keySettingsOf(body: Body, nowMs: number): KeySettings {
   const whole = (name: string) =>
     given(body, name, (value) => {
-      if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LIMIT_MAX) return value as number;
-      throw wrong(name, `a whole number from 1 to ${LIMIT_MAX}, or null`);
+      if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= KEY_LIMIT_MAX)
+        return value as number;
+      throw wrong(name, `a whole number from 1 to ${KEY_LIMIT_MAX}, or null`);
     });
   return withoutAbsent({
     name: body["name"] === undefined ? undefined : nameOf(body["name"]),
