@@ -31,21 +31,26 @@ export interface SharedLimiterOptions {
 
 const RETRY_AFTER_SECONDS = 5;
 
+/** Groups of requests that one call asks for: nothing else runs on Redis meanwhile. */
+const GROUPS_MAX = 100;
+/** Requests in a group: Lua hands a command only so many arguments. */
+const GROUP_MAX = 1000;
+
 /**
- * KEYS: the window, the time of birth. ARGV: limit, a member that no other request has, "1" for slices.
- * Gives: admitted (1 or 0), how many are in the window now, milliseconds until the oldest leaves it (-1: it is empty), born.
+ * KEYS: the windows, the time of birth. ARGV: this node's name, then for each window its limit, "1" for slices, how many requests
+ * ask, and the number of the first; a member is the node's name and the number of its request.
+ * Gives for each window how many of them were admitted, how many requests are in the window now, and milliseconds until the oldest
+ * leaves it (-1: it is empty); then born.
  */
 const ADMIT = redisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local limit = tonumber(ARGV[1])
 ${BORN_SCRIPT}
-local admitted, total, oldest = 0, 0, -1
-if ARGV[3] == '1' then
-  local key = KEYS[1] .. ':slices'
+local function sliced(window, limit, wanted)
+  local key = window .. ':slices'
   local slice = math.floor(now / ${SLICE_MS})
-  local first = tonumber(redis.call('HGET', key, 'first') or slice)
-  total = tonumber(redis.call('HGET', key, 'total') or 0)
+  local known = redis.call('HMGET', key, 'first', 'total')
+  local first, total = tonumber(known[1] or slice), tonumber(known[2] or 0)
   if slice - first > ${2 * (WINDOW_MS / SLICE_MS)} then
     redis.call('DEL', key)
     first, total = slice, 0
@@ -55,28 +60,39 @@ if ARGV[3] == '1' then
     redis.call('HDEL', key, first)
     first = first + 1
   end
-  if total < limit then
-    admitted = 1
-    total = total + 1
-    redis.call('HINCRBY', key, slice, 1)
-  end
+  local admitted = math.max(0, math.min(wanted, math.ceil(limit - total)))
+  total = total + admitted
+  if admitted > 0 then redis.call('HINCRBY', key, slice, admitted) end
   redis.call('HSET', key, 'first', first, 'total', total)
   redis.call('PEXPIRE', key, ${2 * WINDOW_MS})
-  if total > 0 then oldest = (first + 1) * ${SLICE_MS} + ${WINDOW_MS} - now end
-else
-  local key = KEYS[1]
+  return admitted, total, total > 0 and (first + 1) * ${SLICE_MS} + ${WINDOW_MS} - now or -1
+end
+local function exact(key, limit, wanted, number)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ${WINDOW_MS})
-  total = redis.call('ZCARD', key)
-  if total < limit then
-    admitted = 1
-    total = total + 1
-    redis.call('ZADD', key, now, ARGV[2])
+  local total = redis.call('ZCARD', key)
+  local admitted = math.max(0, math.min(wanted, math.ceil(limit - total)))
+  if admitted > 0 then
+    local members = {}
+    for at = number, number + admitted - 1 do
+      members[#members + 1] = now
+      members[#members + 1] = ARGV[1] .. ':' .. at
+    end
+    redis.call('ZADD', key, unpack(members))
     redis.call('PEXPIRE', key, ${WINDOW_MS})
   end
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  if head[2] then oldest = head[2] + ${WINDOW_MS} - now end
+  return admitted, total + admitted, head[2] and head[2] + ${WINDOW_MS} - now or -1
 end
-return {admitted, total, oldest, born, KEYS[1]}
+local reply = {}
+for number = 1, #KEYS - 1 do
+  local at = 4 * number - 2
+  local count = ARGV[at + 1] == '1' and sliced or exact
+  local admitted, total, oldest = count(KEYS[number], tonumber(ARGV[at]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]))
+  for _, figure in ipairs({admitted, total, oldest}) do reply[#reply + 1] = figure end
+end
+reply[#reply + 1] = born
+reply[#reply + 1] = KEYS[1]
+return reply
 `);
 
 /** KEYS: the window. ARGV: the member of the request, "1" for slices, of which the newest gives it back. */
@@ -92,10 +108,30 @@ end
 return redis.call('ZREM', KEYS[1], ARGV[1])
 `);
 
-/** A limiter whose windows are in Redis. */
+/** A request that waits for its verdict. */
+interface Asked {
+  readonly key: string;
+  readonly limit: number;
+  /** Whether this node has counted it in its own window. */
+  readonly isCounted: boolean;
+  resolve(verdict: Verdict): void;
+  reject(error: unknown): void;
+}
+
+/** Requests that ask the same window for the same limit. They are numbered one after another. */
+interface Group {
+  readonly key: string;
+  readonly limit: number;
+  /** The number of the first of them. */
+  first: number;
+  readonly asked: Asked[];
+}
+
+/** A limiter whose windows are in Redis. What is asked within one turn of the event loop is asked with one call. */
 export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
   const { redis, local, node } = options;
   let count = 0;
+  let waiting: Asked[] = [];
   const doubt = createDoubt(options.now, WINDOW_MS);
 
   const share = (limit: number) => Math.max(1, Math.floor(limit / Math.max(1, options.liveNodes())));
@@ -109,34 +145,58 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
     });
   };
 
+  const decideAlone = ({ key, limit, resolve, reject }: Asked): void => {
+    try {
+      resolve(alone(key, limit));
+    } catch (error) {
+      reject(error);
+    }
+  };
+
+  const ask = async (groups: readonly Group[]): Promise<void> => {
+    const keys = groups.map(({ key }) => windowOf(key));
+    const args = groups.flatMap(({ limit, asked, first }) => [limit, isSliced(limit), asked.length, first]);
+    const reply = await askRedis(redis, ADMIT, { keys: [...keys, BORN], args: [node, ...args] }).catch(() => undefined);
+    if (reply === undefined) {
+      for (const { asked } of groups) for (const one of asked) decideAlone(one);
+      return;
+    }
+    doubt.notice(reply.at(-2));
+    for (const [at, group] of groups.entries()) {
+      const figures = reply.slice(3 * at, 3 * at + 3).map(Number);
+      for (const [index, { isCounted, resolve }] of group.asked.entries()) {
+        const verdict = verdictOf(group, { index, figures, node });
+        if (verdict.admitted && !isCounted) local.count(group.key, group.limit);
+        resolve(verdict);
+      }
+    }
+  };
+
+  const askForAll = (): void => {
+    const groups = grouped(waiting, count);
+    count += waiting.length;
+    waiting = [];
+    for (let at = 0; at < groups.length; at += GROUPS_MAX) void ask(groups.slice(at, at + GROUPS_MAX));
+  };
+
   return {
     admit(key, limit) {
       if (!redis.isUp()) return alone(key, limit);
-      if (doubt.isOpen()) {
+      const isCounted = doubt.isOpen();
+      if (isCounted) {
         // Requests that this node admitted before Redis was emptied still count against its share.
         const own = byShare(key, limit);
         if (!own.admitted) return own;
       }
-      count += 1;
-      const slot = `${node}:${count}`;
-      const args = [limit, slot, limit > EXACT_LIMIT_MAX ? 1 : 0];
-      return askRedis(redis, ADMIT, { keys: [windowOf(key), BORN], args }).then(
-        (reply) => {
-          const { verdict, since } = read(reply, limit, slot);
-          const inDoubt = doubt.isOpen();
-          doubt.notice(since);
-          if (verdict.admitted && !inDoubt) local.count(key, limit);
-          return verdict;
-        },
-        () => alone(key, limit),
-      );
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ key, limit, isCounted, resolve, reject }) === 1) setImmediate(askForAll);
+      });
     },
     takeBack(key, verdict) {
       const own = local.takeBack(key, verdict);
       if (verdict.slot === undefined) return own;
-      const args = [verdict.slot, verdict.limit > EXACT_LIMIT_MAX ? 1 : 0];
       // If Redis is lost meanwhile the slot leaves the window by itself, within a minute.
-      return askRedis(redis, TAKE_BACK, { keys: [windowOf(key)], args }).then(
+      return askRedis(redis, TAKE_BACK, { keys: [windowOf(key)], args: [verdict.slot, isSliced(verdict.limit)] }).then(
         () => undefined,
         () => undefined,
       );
@@ -146,19 +206,41 @@ export function sharedRateLimiter(options: SharedLimiterOptions): RateLimiter {
 
 const windowOf = (key: string) => `${KEY_PREFIX}rate:${key}`;
 
-function read(
-  [admitted, total, oldestMs, since]: unknown[],
-  limit: number,
-  slot: string,
-): { verdict: Verdict; since: string } {
+const isSliced = (limit: number): 0 | 1 => (limit > EXACT_LIMIT_MAX ? 1 : 0);
+
+/** Groups requests in the order in which they came. The first one gets the number after `before`. */
+function grouped(waiting: readonly Asked[], before: number): Group[] {
+  const groups: Group[] = [];
+  const open = new Map<string, Asked[]>();
+  for (const one of waiting) {
+    const name = `${one.limit} ${one.key}`;
+    const known = open.get(name);
+    if (known !== undefined && known.length < GROUP_MAX) known.push(one);
+    else {
+      const asked = [one];
+      open.set(name, asked);
+      groups.push({ key: one.key, limit: one.limit, first: 0, asked });
+    }
+  }
+  let number = before + 1;
+  for (const group of groups) {
+    group.first = number;
+    number += group.asked.length;
+  }
+  return groups;
+}
+
+/** What is said of one request of a group, whose first ones are admitted. */
+function verdictOf(
+  { limit, first }: Group,
+  { index, figures, node }: { readonly index: number; readonly figures: readonly number[]; readonly node: string },
+): Verdict {
+  const [admitted = 0, total = 0, oldestMs = -1] = figures;
   return {
-    since: String(since),
-    verdict: {
-      slot,
-      admitted: admitted === 1,
-      limit,
-      remaining: Math.max(0, limit - Number(total)),
-      resetSeconds: Number(oldestMs) < 0 ? 0 : Math.max(1, Math.ceil(Number(oldestMs) / 1000)),
-    },
+    slot: `${node}:${first + index}`,
+    admitted: index < admitted,
+    limit,
+    remaining: Math.max(0, limit - total + Math.max(0, admitted - index - 1)),
+    resetSeconds: oldestMs < 0 ? 0 : Math.max(1, Math.ceil(oldestMs / 1000)),
   };
 }

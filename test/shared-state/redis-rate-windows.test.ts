@@ -40,6 +40,27 @@ function join(url: string, { nodes = 3, onFailure = "local" as "local" | "closed
   return { limiter, redis, becomes };
 }
 
+/** A node on the same connection, which counts its calls. */
+function countingNode(connection: SharedRedis) {
+  const redis = {
+    calls: 0,
+    isUp: () => connection.isUp(),
+    run: (...call: Parameters<SharedRedis["run"]>) => {
+      redis.calls += 1;
+      return connection.run(...call);
+    },
+  };
+  const limiter = sharedRateLimiter({
+    redis,
+    local: memoryRateLimiter(systemClock),
+    onFailure: () => "closed",
+    liveNodes: () => 3,
+    node: crypto.randomUUID(),
+    now: () => systemClock.now(),
+  });
+  return { redis, limiter };
+}
+
 /** The number of admitted requests out of this many, which are sent to the nodes in turn, all at once. */
 async function admitted(nodes: readonly Node[], key: string, { limit, requests }: { limit: number; requests: number }) {
   const asked = Array.from({ length: requests }, async (_, n) => nodes[n % nodes.length]!.limiter.admit(key, limit));
@@ -95,6 +116,55 @@ describe.skipIf(!HAS_REDIS)("over a real Redis", () => {
     await redis.ask("HINCRBY", slices, String(first), String(limit - 11));
     await redis.ask("HINCRBY", slices, "total", String(limit - 11));
     expect(await admitted(nodes, key, { limit, requests: 30 })).toBe(10);
+  });
+
+  test("requests of one turn get the verdicts that they would get one after another", async () => {
+    // The third limit is counted in slices; two limits of one key are asked one after the other.
+    const wishes = [
+      { limit: 3, name: "a" },
+      { limit: 5, name: "b" },
+      { limit: EXACT_LIMIT_MAX + 1, name: "c" },
+      { limit: 4, name: "a" },
+    ];
+    const turn = fc.array(fc.constantFrom(...wishes), { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        const prefix = newKey();
+        const alone = memoryRateLimiter(systemClock);
+        for (const turn of turns) {
+          const verdicts = await Promise.all(
+            turn.map(async (wish) => ({
+              wish,
+              ...(await nodes[0]!.limiter.admit(`${prefix}-${wish.name}`, wish.limit)),
+            })),
+          );
+          const ordered = wishes.flatMap((wish) => verdicts.filter((verdict) => verdict.wish === wish));
+          // Redis takes those that ask for the same together, in the order of the first of each.
+          const first = [...new Set(turn)];
+          ordered.sort((a, b) => first.indexOf(a.wish) - first.indexOf(b.wish));
+          for (const { wish, admitted, limit, remaining } of ordered) {
+            const { resetSeconds, ...expected } = alone.admit(wish.name, wish.limit);
+            expect({ admitted, limit, remaining }).toEqual(expected);
+            expect(resetSeconds).toBeWithin(1, 61);
+          }
+          expect(new Set(verdicts.map(({ slot }) => slot)).size).toBe(verdicts.length);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("requests of one turn are asked with one call, more than a hundred windows with several", async () => {
+    const { redis, limiter } = countingNode(nodes[0]!.redis);
+    const key = newKey();
+    await Promise.all(Array.from({ length: 50 }, (_, n) => limiter.admit(n % 2 === 0 ? key : `${key}-x`, 40)));
+    expect(redis.calls).toBe(1);
+    await Promise.all(Array.from({ length: 250 }, (_, n) => limiter.admit(`${key}-${n}`, 40)));
+    expect(redis.calls).toBe(4);
+    // More of one window than one command of a script may be given.
+    const many = await Promise.all(Array.from({ length: 2500 }, () => limiter.admit(`${key}-y`, 2400)));
+    expect(many.filter(({ admitted }) => admitted).length).toBe(2400);
+    expect(redis.calls).toBe(5);
   });
 
   test("a verdict says what is left and when a slot frees", async () => {
