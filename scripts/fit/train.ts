@@ -3,7 +3,7 @@
 
 import { type Ensemble, evaluateAll, sigmoid } from "../../src/pages/content/boost.ts";
 import type { Weights } from "../../src/pages/content/choose.ts";
-import { contextRows } from "../../src/pages/content/context.ts";
+import { contextRows, readNeighbourhood } from "../../src/pages/content/context.ts";
 import { binRows, type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
 import type { LabelledPage } from "./labelled-pages.ts";
 
@@ -94,7 +94,7 @@ const LIGHT = 0.004;
 type Sample = (isIn: (page: LabelledPage) => boolean) => Samples;
 
 function secondSamples(pages: readonly LabelledPage[], { held }: FirstLooks): Sample {
-  return samplesOf(pages, (page) => contextRows(page.blocks, page.rows, held.get(page) ?? []));
+  return samplesOf(pages, (page) => contextRows(readNeighbourhood(page.blocks), page.rows, held.get(page) ?? []));
 }
 
 /** The labelled rows of all pages, assigned to bins once; the result selects those of some pages. */

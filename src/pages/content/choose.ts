@@ -5,7 +5,7 @@ import { lazily } from "../../base/lazily.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { type Ensemble, evaluateAll, sigmoid } from "./boost.ts";
-import { contextRows } from "./context.ts";
+import { contextRows, readNeighbourhood } from "./context.ts";
 import { readFeatures } from "./features.ts";
 import type { PageKind } from "./kind-signs.ts";
 import { readKindTraits } from "./kind-traits.ts";
@@ -36,7 +36,7 @@ export function judgeBlocks(
   const { rows, beside, shared } = readFeatures(document, blocks, url);
   const { kinds } = weights;
   const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
-  const second = Array.from(evaluateAll(weights.second, contextRows(blocks, rows, first)), sigmoid);
+  const second = Array.from(evaluateAll(weights.second, contextRows(readNeighbourhood(blocks), rows, first)), sigmoid);
   // The second pass has more features, but its verdict on a block follows those on its neighbours. On pages outside the training
   // data, the mean of both passes has the smallest error.
   const verdicts = second.map((verdict, index) =>

@@ -6,82 +6,154 @@ import type { Block } from "./blocks.ts";
 
 /** Number of neighbours on each side whose verdict is used. */
 const REACH = 4;
+/** Number of blocks on each side whose verdicts are averaged. */
+const WINDOW = 10;
 /** Number of levels of containers whose verdicts are used. */
 const LEVELS = 4;
+/** Number of features that the verdicts give a block. */
+const WIDTH = 2 * REACH + 3 * LEVELS + 12;
 
-/** The first pass's rows, each extended by the verdicts in its neighbourhood. */
+/** Where the blocks of a page stand, read once for all verdicts on them. */
+export interface Neighbourhood {
+  readonly blocks: readonly Block[];
+  /** The number of each block's element, and the number of the element around each element; -1 for none. */
+  readonly elements: Int32Array;
+  readonly parents: Int32Array;
+  /** The length of the text, and the number of blocks, in each element. */
+  readonly chars: Float64Array;
+  readonly counts: Float64Array;
+  /** For each block, the elements around it that each have more text than the one before; -1 for none. */
+  readonly levels: Int32Array;
+  /** The number of each block's shape, and how many blocks have that shape. */
+  readonly shapes: Int32Array;
+  readonly shapeCounts: Float64Array;
+  /** The length of all text. */
+  readonly total: number;
+}
+
+/** Reads where the blocks stand. */
+export function readNeighbourhood(blocks: readonly Block[]): Neighbourhood {
+  const { elements, parents } = numberElements(blocks);
+  const chars = new Float64Array(parents.length);
+  const counts = new Float64Array(parents.length);
+  const shapes = new Int32Array(blocks.length);
+  const shapeNumbers = new Map<string, number>();
+  const shapeCounts = new Float64Array(blocks.length);
+  let total = 0;
+  for (let i = 0; i < blocks.length; i++) {
+    const block = blocks[i] as Block;
+    const { length } = block.text;
+    total += length;
+    for (let at = elements[i] as number; at >= 0; at = parents[at] as number) {
+      chars[at] = (chars[at] as number) + length;
+      counts[at] = (counts[at] as number) + 1;
+    }
+    const key = shapeOf(block);
+    const shape = shapeNumbers.get(key) ?? shapeNumbers.size;
+    shapeNumbers.set(key, shape);
+    shapes[i] = shape;
+    shapeCounts[shape] = (shapeCounts[shape] as number) + 1;
+  }
+  const levels = new Int32Array(blocks.length * LEVELS).fill(-1);
+  for (let i = 0; i < blocks.length; i++) {
+    let known = -1;
+    let at = elements[i] as number;
+    for (let level = 0; level < LEVELS; level++) {
+      while (at >= 0 && (chars[at] as number) <= known) at = parents[at] as number;
+      if (at < 0) break;
+      levels[i * LEVELS + level] = at;
+      known = chars[at] as number;
+    }
+  }
+  return { blocks, elements, parents, chars, counts, levels, shapes, shapeCounts, total };
+}
+
+function numberElements(blocks: readonly Block[]): { elements: Int32Array; parents: Int32Array } {
+  const numbers = new Map<PageElement, number>();
+  const parents: number[] = [];
+  const elements = Int32Array.from(blocks, ({ element: own }) => {
+    let below = -1;
+    for (let element: PageElement | null = own; element !== null; element = element.parentNode) {
+      const known = numbers.get(element);
+      const number = known ?? parents.push(-1) - 1;
+      if (below >= 0) parents[below] = number;
+      if (known !== undefined) break;
+      numbers.set(element, number);
+      below = number;
+    }
+    return numbers.get(own) as number;
+  });
+  return { elements, parents: Int32Array.from(parents) };
+}
+
+/** The rows, each extended by the verdicts in its neighbourhood. */
 export function contextRows(
-  blocks: readonly Block[],
+  neighbourhood: Neighbourhood,
   rows: readonly Float32Array[],
   verdicts: readonly number[],
 ): Float32Array[] {
-  const sums = new Map<PageElement, { chars: number; kept: number; blocks: number; keptBlocks: number }>();
-  let total = 0;
-  let totalKept = 0;
-  for (const block of blocks) {
-    const verdict = verdicts[block.index] as number;
-    total += block.text.length;
-    totalKept += block.text.length * verdict;
-    for (let element: PageElement | null = block.element; element !== null; element = element.parentNode) {
-      let sum = sums.get(element);
-      if (sum === undefined) {
-        sum = { chars: 0, kept: 0, blocks: 0, keptBlocks: 0 };
-        sums.set(element, sum);
-      }
-      sum.chars += block.text.length;
-      sum.kept += block.text.length * verdict;
-      sum.blocks++;
-      sum.keptBlocks += verdict;
-    }
-  }
-  const shapes = new Map<string, { count: number; sum: number }>();
-  const shapeOfEach = blocks.map((block) => {
-    const key = shapeOf(block);
-    const entry = shapes.get(key) ?? { count: 0, sum: 0 };
-    entry.count++;
-    entry.sum += verdicts[block.index] as number;
-    shapes.set(key, entry);
-    return entry;
-  });
-  const strong = verdicts
-    .map((verdict, i) => (verdict > 0.6 && (blocks[i] as Block).text.length > 60 ? i : -1))
-    .filter((i) => i >= 0);
-  const firstStrong = strong[0] ?? -1;
-  const lastStrong = strong[strong.length - 1] ?? -1;
+  const { blocks, chars, counts, levels, shapes, shapeCounts, total } = neighbourhood;
+  const { kept, keptBlocks, shapeSums, totalKept } = sumVerdicts(neighbourhood, verdicts);
+  const isStrong = (block: Block, i: number) => (verdicts[i] as number) > 0.6 && block.text.length > 60;
+  const firstStrong = blocks.findIndex(isStrong);
+  const lastStrong = blocks.findLastIndex(isStrong);
   const sections = sectionVerdicts(blocks, verdicts);
+  const keptChars = Math.max(1, totalKept);
+  const shareKept = totalKept / Math.max(1, total);
+  const logKept = Math.log1p(totalKept);
   let before = 0;
   return blocks.map((block, i) => {
-    const extra: number[] = [verdicts[i] as number];
-    for (let offset = -REACH; offset <= REACH; offset++) if (offset !== 0) extra.push(verdicts[i + offset] ?? -1);
-    extra.push(windowMean(blocks, verdicts, i, 10));
-    let chars = -1;
-    let element: PageElement | null = block.element;
-    for (let level = 0; level < LEVELS; level++) {
-      while (element !== null && (sums.get(element)?.chars ?? 0) <= chars) element = element.parentNode;
-      const sum = element === null ? undefined : sums.get(element);
-      if (sum === undefined) extra.push(-1, -1, -1);
-      else {
-        extra.push(sum.kept / sum.chars, sum.keptBlocks / sum.blocks, sum.kept / Math.max(1, totalKept));
-        chars = sum.chars;
-      }
-    }
-    const shape = shapeOfEach[i] as { count: number; sum: number };
-    extra.push(shape.sum / shape.count, shape.count);
-    extra.push(totalKept / Math.max(1, total), Math.log1p(totalKept));
-    extra.push(firstStrong < 0 ? 0 : clamp(i - firstStrong), lastStrong < 0 ? 0 : clamp(i - lastStrong));
-    extra.push(before / Math.max(1, totalKept), ...(sections[i] as number[]));
-    before += block.text.length * (verdicts[i] as number);
     const own = rows[i] as Float32Array;
-    const row = new Float32Array(own.length + extra.length);
+    const row = new Float32Array(own.length + WIDTH);
     row.set(own);
-    row.set(extra, own.length);
+    let to = own.length;
+    const verdict = verdicts[i] as number;
+    row[to++] = verdict;
+    for (let offset = -REACH; offset <= REACH; offset++) if (offset !== 0) row[to++] = verdicts[i + offset] ?? -1;
+    row[to++] = windowMean(blocks, verdicts, i);
+    for (let level = i * LEVELS; level < (i + 1) * LEVELS; level++) {
+      const at = levels[level] as number;
+      row[to++] = at < 0 ? -1 : (kept[at] as number) / (chars[at] as number);
+      row[to++] = at < 0 ? -1 : (keptBlocks[at] as number) / (counts[at] as number);
+      row[to++] = at < 0 ? -1 : (kept[at] as number) / keptChars;
+    }
+    const shape = shapes[i] as number;
+    row[to++] = (shapeSums[shape] as number) / (shapeCounts[shape] as number);
+    row[to++] = shapeCounts[shape] as number;
+    row[to++] = shareKept;
+    row[to++] = logKept;
+    row[to++] = firstStrong < 0 ? 0 : clamp(i - firstStrong);
+    row[to++] = lastStrong < 0 ? 0 : clamp(i - lastStrong);
+    row[to++] = before / keptChars;
+    row.set(sections[i] as readonly number[], to);
+    before += block.text.length * verdict;
     return row;
   });
 }
 
+/** What the verdicts keep of each element, of each shape and of all text. */
+function sumVerdicts({ blocks, elements, parents, shapes }: Neighbourhood, verdicts: readonly number[]) {
+  const kept = new Float64Array(parents.length);
+  const keptBlocks = new Float64Array(parents.length);
+  const shapeSums = new Float64Array(blocks.length);
+  let totalKept = 0;
+  for (let i = 0; i < blocks.length; i++) {
+    const verdict = verdicts[i] as number;
+    const length = (blocks[i] as Block).text.length * verdict;
+    totalKept += length;
+    for (let at = elements[i] as number; at >= 0; at = parents[at] as number) {
+      kept[at] = (kept[at] as number) + length;
+      keptBlocks[at] = (keptBlocks[at] as number) + verdict;
+    }
+    const shape = shapes[i] as number;
+    shapeSums[shape] = (shapeSums[shape] as number) + verdict;
+  }
+  return { kept, keptBlocks, shapeSums, totalKept };
+}
+
 /** For each block, the verdict on the heading above it and on all text under that heading. */
-function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]): number[][] {
-  const found: number[][] = [];
+function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]): (readonly number[])[] {
+  const found: (readonly number[])[] = [];
   let start = 0;
   const close = (end: number) => {
     let chars = 0;
@@ -92,7 +164,8 @@ function sectionVerdicts(blocks: readonly Block[], verdicts: readonly number[]):
       kept += length * (verdicts[i] as number);
     }
     const heading = start > 0 || isHeading(blocks[0]) ? (verdicts[start] as number) : -1;
-    for (let i = start; i < end; i++) found.push([heading, kept / Math.max(1, chars), Math.log1p(chars)]);
+    const section = [heading, kept / Math.max(1, chars), Math.log1p(chars)];
+    for (let i = start; i < end; i++) found.push(section);
     start = end;
   };
   blocks.forEach((block, i) => {
@@ -106,10 +179,10 @@ function isHeading(block: Block | undefined): boolean {
   return block !== undefined && /^h[1-6]$/.test(block.element.tag);
 }
 
-function windowMean(blocks: readonly Block[], verdicts: readonly number[], at: number, reach: number): number {
+function windowMean(blocks: readonly Block[], verdicts: readonly number[], at: number): number {
   let chars = 0;
   let kept = 0;
-  for (let i = Math.max(0, at - reach); i <= Math.min(blocks.length - 1, at + reach); i++) {
+  for (let i = Math.max(0, at - WINDOW); i <= Math.min(blocks.length - 1, at + WINDOW); i++) {
     const length = (blocks[i] as Block).text.length;
     chars += length;
     kept += length * (verdicts[i] as number);
