@@ -2,12 +2,12 @@
 // scripts/bench/relay.ts [dialect]`. Blocks of a single frame are the worst case, since networks usually deliver
 // several at once.
 
-import { parseFrames } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import type { Dialect, RelayIdentity } from "../../src/upstream/dialect.ts";
 import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
+import { StreamReader } from "../../src/upstream/plain-frames.ts";
 
 const CHUNKS = 500;
 const ROUNDS = 400;
@@ -80,10 +80,14 @@ for (const [name, { dialect, open, chunk, close }] of Object.entries(streams)) {
       return chars + relay.end().length;
     });
     measure(`${name} reader, ${perBlock} frames a block`, () => {
-      const reader = dialect.reader();
       const out: ChatEvent[] = [];
-      for (const block of blocks) for (const frame of parseFrames(block)) reader.push(frame, out);
-      reader.end(out);
+      const reader = new StreamReader(dialect.reader(), {
+        take: (events) => void out.push(...events),
+        repeat: (event, text) => void out.push({ ...event, text }),
+        isOver: false,
+      });
+      for (const block of blocks) reader.push(block);
+      reader.end();
       return out.length;
     });
   }

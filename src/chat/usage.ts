@@ -177,6 +177,11 @@ export class ToldUsage {
     this.#raw = raw;
   }
 
+  /** Called when a frame that reports nothing has output. */
+  wrote(): void {
+    if (this.#usage !== undefined) this.#isPartial = true;
+  }
+
   /** Called with the events of a frame that reports nothing, which begin at `from`: more output makes an earlier report partial. */
   follow(events: readonly ChatEvent[], from: number): void {
     if (this.#usage === undefined || this.#isPartial) return;

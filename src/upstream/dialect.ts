@@ -59,8 +59,20 @@ export function requestOf(text: BodyText, make: (outline: string) => UpstreamReq
   return { ...made, body: text.edited(made.body) };
 }
 
+/** What a reader says of its frames that add a piece of text and nothing else. */
+export interface PlainReading {
+  /** The text of a frame if the reader makes a delta of it and reads nothing else there but what varies. */
+  textOf(data: Readonly<Record<string, unknown>>): string | undefined;
+  /** Finds the members beside the text that differ from frame to frame, up to their values: numbers, or strings without escapes. */
+  readonly varying?: RegExp;
+  /** Called when such frames were not given to the reader. `chars`: the length of their texts; `last`: the last of the frames. */
+  passed(chars: number, last: string): void;
+}
+
 /** Reads the frames of one streamed answer into events. */
 export interface EventReader {
+  /** Present if the reader need not be given frames that repeat the last one with another text. */
+  readonly plain?: PlainReading;
   /** Appends the events of a frame to `out`. Never throws: an invalid frame becomes an `error` event. */
   push(frame: SseFrame, out: ChatEvent[]): void;
   /**

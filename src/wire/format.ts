@@ -5,7 +5,7 @@ import type { ErrorBody } from "../base/errors.ts";
 import type { JsonEdit } from "../base/json-edit.ts";
 import type { EditedContext } from "../chat/context-edits.ts";
 import type { EntryFormat } from "../chat/entries.ts";
-import type { ChatEvent } from "../chat/event.ts";
+import type { ChatEvent, TextDelta } from "../chat/event.ts";
 import type { ChatRequest } from "../chat/request.ts";
 import type { ChatResult } from "../chat/result.ts";
 import type { HistoryReader } from "../chat/seals.ts";
@@ -54,8 +54,19 @@ export interface OpenedSeals {
   lost?: boolean;
 }
 
+/** What stands before and after the text of a delta. */
+export interface TextSurroundings {
+  readonly before: string;
+  readonly after: string;
+}
+
 /** Writes one streamed answer. It returns text, which the caller sends as bytes. */
 export interface EventWriter {
+  /**
+   * What stands around the text of further deltas of a block, as long as no other event comes; undefined if each has to be written
+   * on its own. Between the two stands the text as JSON holds it without escapes.
+   */
+  around?(event: TextDelta): TextSurroundings | undefined;
   /** The text of one event; "" if this format has none. After the last choice's `finish`, or an `error`, no event may follow. */
   push(event: ChatEvent): string;
   /** The text after the last event of a successful answer: `data: [DONE]`, if the format has it. */

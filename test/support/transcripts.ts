@@ -3,9 +3,10 @@
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { FrameCutter, parseFrames } from "../../src/base/sse.ts";
+import { FrameCutter } from "../../src/base/sse.ts";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import type { EventReader, FrameRelay } from "../../src/upstream/dialect.ts";
+import { StreamReader } from "../../src/upstream/plain-frames.ts";
 
 const golden = join(import.meta.dir, "../golden");
 
@@ -41,9 +42,14 @@ function pieces(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 export function readStream(reader: EventReader, bytes: Uint8Array, cuts: readonly number[] = []): ChatEvent[] {
   const cutter = new FrameCutter();
   const out: ChatEvent[] = [];
-  for (const piece of pieces(bytes, cuts)) for (const frame of parseFrames(cutter.push(piece))) reader.push(frame, out);
-  for (const frame of parseFrames(cutter.end())) reader.push(frame, out);
-  reader.end(out);
+  const stream = new StreamReader(reader, {
+    take: (events) => void out.push(...events),
+    repeat: (event, text) => void out.push({ ...event, text }),
+    isOver: false,
+  });
+  for (const piece of pieces(bytes, cuts)) stream.push(cutter.push(piece));
+  stream.push(cutter.end());
+  stream.end();
   return out;
 }
 

@@ -57,6 +57,14 @@ describe("frames that differ in their text alone", () => {
     expect(textsOf(new Uint8Array([...bytes, ...late]))).toEqual(["0a", "0b", "1c", "1d", "0e", "1g", "1h"]);
   });
 
+  test("pages beside the first of them are cited in the text of all", () => {
+    const text = (content: string, beside = {}) => ({ choices: [{ index: 0, delta: { content } }], ...beside });
+    const first = text("a", { citations: ["https://example.com"] });
+    const last = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    const end = read(sse(first, text("b"), text("[1]"), text("c"), last)).find(({ type }) => type === "text-end");
+    expect(end).toMatchObject({ annotations: [{ url_citation: { start_index: 2, end_index: 5 } }] });
+  });
+
   test("usage and invalid text are seen between them", () => {
     const usage = (text: string) =>
       `{"choices":[{"delta":{"content":"${text}"}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`;

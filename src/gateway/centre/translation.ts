@@ -2,17 +2,17 @@
 // interface as the relay of unchanged frames, so that the code that moves bytes need not distinguish the two.
 
 import type { ErrorBody } from "../../base/errors.ts";
-import { parseFrames } from "../../base/sse.ts";
 import { type AnswerFault, afterContent } from "../../chat/answer-fault.ts";
-import type { ChatEvent, Usage } from "../../chat/event.ts";
+import type { ChatEvent, ReasoningDelta, TextDelta, Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { StopCut } from "../../chat/stop-cut.ts";
 import { ToolGuard } from "../../chat/tool-guard.ts";
 import { type NameRules, ToolRestorer } from "../../chat/tools.ts";
 import type { EventReader, FrameRelay } from "../../upstream/dialect.ts";
 import type { OutputText } from "../../upstream/output-text.ts";
+import { type EventSink, StreamReader } from "../../upstream/plain-frames.ts";
 import { RelayedUsage } from "../../upstream/relayed-usage.ts";
-import type { EventWriter } from "../../wire/format.ts";
+import type { EventWriter, TextSurroundings } from "../../wire/format.ts";
 
 export interface TranslationOptions {
   reader: EventReader;
@@ -33,7 +33,7 @@ export interface TranslationOptions {
   cutAt?: readonly string[] | undefined;
 }
 
-export class Translation implements FrameRelay {
+export class Translation implements FrameRelay, EventSink {
   readonly #options: TranslationOptions;
   readonly #guard = new ToolGuard();
   readonly #restorer: ToolRestorer | undefined;
@@ -41,7 +41,11 @@ export class Translation implements FrameRelay {
   readonly #output: OutputText;
   readonly #usage: RelayedUsage;
   #opening: ChatEvent | undefined;
-  #read: ChatEvent[] = [];
+  readonly #reader: StreamReader;
+  /** What was written since the last call. */
+  #out = "";
+  /** What the writer would write around the text of a repeated event; null if it has to be asked for each. */
+  #around: TextSurroundings | null | undefined;
   #guarded: ChatEvent[] = [];
   #restored: ChatEvent[] = [];
   #choices = new Set<number>();
@@ -55,6 +59,7 @@ export class Translation implements FrameRelay {
     this.#usage = new RelayedUsage(options);
     this.#output = this.#usage.output;
     this.#opening = options.opening;
+    this.#reader = new StreamReader(options.reader, this);
     const restorer = new ToolRestorer(options.request, options.toolNames);
     this.#restorer = restorer.idle ? undefined : restorer;
     const { cutAt = [], request } = options;
@@ -88,34 +93,54 @@ export class Translation implements FrameRelay {
 
   push(block: string): string {
     if (this.#ended) return "";
-    for (const frame of parseFrames(block)) this.#options.reader.push(frame, this.#read);
-    return this.#flow();
+    this.#reader.push(block);
+    return this.#taken();
   }
 
   end(): string {
     if (this.#ended) return "";
-    this.#options.reader.end(this.#read);
-    return this.#flow();
+    this.#reader.end();
+    return this.#taken();
   }
 
-  #flow(): string {
-    let out = "";
-    const events = this.#read;
-    if (this.#opening !== undefined && this.#open(events, this.#opening)) this.#opening = undefined;
-    for (let i = 0; i < events.length && !this.#ended; i++) {
-      const event = events[i] as ChatEvent;
-      out += this.#cut === undefined ? this.#event(event) : this.#cutEvent(this.#cut, event);
-    }
-    events.length = 0;
+  #taken(): string {
+    const out = this.#out;
+    this.#out = "";
     return out;
   }
 
-  /** Inserts the opening before the first event with content; returns false if there is none yet. */
-  #open(events: ChatEvent[], opening: ChatEvent): boolean {
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  take(read: readonly ChatEvent[]): void {
+    if (read.length > 0) this.#around = undefined;
+    const events = this.#opening === undefined ? read : this.#opened(read, this.#opening);
+    for (let i = 0; i < events.length && !this.#ended; i++) this.#take(events[i] as ChatEvent);
+  }
+
+  #take(event: ChatEvent): void {
+    this.#out += this.#cut === undefined ? this.#event(event) : this.#cutEvent(this.#cut, event);
+  }
+
+  repeat(event: TextDelta | ReasoningDelta, text: string, isPlain: boolean): void {
+    if (isPlain && event.type === "text-delta") {
+      this.#around ??= (this.#cut === undefined && this.#options.writer.around?.(event)) || null;
+      if (this.#around !== null) {
+        this.#output.add(text);
+        this.#out += this.#around.before + text + this.#around.after;
+        return;
+      }
+    }
+    this.#take({ ...event, text });
+  }
+
+  /** The events with the opening before the first one with content, if there is one. */
+  #opened(events: readonly ChatEvent[], opening: ChatEvent): readonly ChatEvent[] {
     const first = events.findIndex(({ type }) => type !== "start");
-    if (first < 0) return false;
-    if (events[first]?.type !== "error") events.splice(first, 0, opening);
-    return true;
+    if (first < 0) return events;
+    this.#opening = undefined;
+    return events[first]?.type === "error" ? events : events.toSpliced(first, 0, opening);
   }
 
   #cutEvent(cut: StopCut, event: ChatEvent): string {

@@ -2,11 +2,11 @@
 
 import { ERRORS } from "../../base/errors.ts";
 import { isRecord } from "../../base/json-object.ts";
-import type { ChatEvent, FinishReason, ImageEvent, Usage } from "../../chat/event.ts";
+import type { ChatEvent, FinishReason, ImageEvent, TextDelta, Usage } from "../../chat/event.ts";
 import type { ChatResult, ResultChoice } from "../../chat/result.ts";
 import type { Citation } from "../../chat/server-tools.ts";
 import { webSearchesOf } from "../../chat/usage.ts";
-import type { AnswerContext, EventWriter, StreamError, WireFormat } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError, TextSurroundings, WireFormat } from "../format.ts";
 import type { Source } from "../seal-envelopes.ts";
 import { decodeChatCompletions } from "./decode.ts";
 import { detailOf, extraContentOf, lastDetailOf } from "./details.ts";
@@ -287,6 +287,13 @@ class ChatWriter implements EventWriter {
       default:
         return "";
     }
+  }
+
+  around(event: TextDelta): TextSurroundings | undefined {
+    const line = this.#lines.get(event.choice);
+    if (line === undefined) return undefined;
+    const member = line.refusals.has(event.id) ? "refusal" : "content";
+    return { before: `${line.before}{"${member}":"`, after: `"},"logprobs":null,"finish_reason":null}]}\n\n` };
   }
 
   #callStarts(event: Extract<ChatEvent, { type: "tool-start" }>): string {

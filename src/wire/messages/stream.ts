@@ -24,7 +24,7 @@ import type {
   ToolStart,
 } from "../../chat/event.ts";
 import { given } from "../check.ts";
-import type { AnswerContext, EventWriter, StreamError } from "../format.ts";
+import type { AnswerContext, EventWriter, StreamError, TextSurroundings } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
 import {
@@ -126,6 +126,11 @@ export class MessagesWriter implements EventWriter {
   fail(error: StreamError): string {
     this.#failed = true;
     return frame({ type: "error", error, request_id: error.request_id });
+  }
+
+  around(event: TextDelta): TextSurroundings | undefined {
+    if (this.#failed || event.id !== this.#current || !this.#opened) return undefined;
+    return { before: `${this.#textPrefix}"`, after: '"}}\n\n' };
   }
 
   #start(event?: StartEvent): string {

@@ -8,7 +8,7 @@ import type { ChatEvent, FinishReason } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
 import { ToldUsage } from "../../../chat/usage.ts";
 import { statedSizes } from "../../context-counts.ts";
-import type { EventReader } from "../../dialect.ts";
+import type { EventReader, PlainReading } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { ANTHROPIC } from "./messages.ts";
@@ -42,6 +42,7 @@ export class AnthropicReader implements EventReader {
   #explanation: string | undefined;
   readonly #figures = new AnthropicFigures();
   readonly #told = new ToldUsage();
+  readonly plain: PlainReading = { textOf: deltaText, passed: () => undefined };
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#done || frame.data === "") return;
@@ -260,6 +261,14 @@ export class AnthropicReader implements EventReader {
     const { usage } = this.#told;
     out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
+}
+
+/** The piece of a text or of reasoning in an event that has nothing else. */
+function deltaText(event: Loose): string | undefined {
+  const delta = asRecord(event["delta"]);
+  const isPiece = delta["type"] === "text_delta" || delta["type"] === "thinking_delta";
+  if (event["type"] !== "content_block_delta" || !isPiece) return undefined;
+  return asText(delta["text"]) ?? asText(delta["thinking"]);
 }
 
 function inputText(input: unknown): string {

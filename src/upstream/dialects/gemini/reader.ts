@@ -3,15 +3,15 @@
 
 import { prefixedId } from "../../../base/ids.ts";
 import { lookUp } from "../../../base/look-up.ts";
-import type { SseFrame } from "../../../base/sse.ts";
+import { parseFrame, type SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, FinishReason, ImageEvent } from "../../../chat/event.ts";
 import { refusalEvents } from "../../../chat/refusal.ts";
 import { ToldUsage } from "../../../chat/usage.ts";
 import { GEMINI_ENDS } from "../../../vendors/google.ts";
-import type { EventReader } from "../../dialect.ts";
+import type { EventReader, PlainReading } from "../../dialect.ts";
 import { answerFault, type FaultText } from "../../fault-words.ts";
-import { asCount, asList, asNumber, asRecord, asText, type Loose } from "../loose.ts";
+import { asCount, asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { GEMINI } from "./contents.ts";
 import { plainGeminiEvents } from "./plain-answer.ts";
 import { geminiUsage } from "./usage.ts";
@@ -31,6 +31,9 @@ interface Candidate {
 /** Maximum number of candidates, which limits the memory that a hostile stream can use. The protocol allows eight. */
 const CANDIDATES_MAX = 64;
 
+/** The counts of tokens, which grow from chunk to chunk. */
+const COUNTS = /"(?:(?:prompt|candidates|total|thoughts)TokenCount|tokenCount)"\s*:\s*/g;
+
 /** Reads one answer. */
 export class GeminiReader implements EventReader {
   readonly #candidates = new Map<number, Candidate>();
@@ -43,8 +46,18 @@ export class GeminiReader implements EventReader {
   /** Why the prompt was blocked, in words. */
   #blockMessage: string | undefined;
   readonly #told = new ToldUsage();
+  /** The last of the frames that were passed, of which the usage is not read yet. */
+  #passed: string | undefined;
+  readonly plain: PlainReading = {
+    textOf: partText,
+    varying: COUNTS,
+    passed: (_chars, last) => {
+      this.#passed = last;
+    },
+  };
 
   push(frame: SseFrame, out: ChatEvent[]): void {
+    this.#readPassed();
     if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
     let value: unknown;
     try {
@@ -56,7 +69,17 @@ export class GeminiReader implements EventReader {
     this.take(value, out);
   }
 
+  /** Frames differ in their counts too, of which the last ones are those of all that was written. */
+  #readPassed(): void {
+    if (this.#passed === undefined) return;
+    const chunk = parseRecord(parseFrame(this.#passed.slice(0, -2))?.data ?? "") ?? {};
+    this.#passed = undefined;
+    this.#told.tell(geminiUsage(asRecord(chunk["usageMetadata"]), chunk["candidates"]), chunk["usageMetadata"]);
+    if (asRecord(chunk["usageMetadata"])["candidatesTokenCount"] === undefined) this.#told.wrote();
+  }
+
   end(out: ChatEvent[]): void {
+    this.#readPassed();
     if (this.#done) return;
     if (this.#candidates.size === 0 && this.#blocked !== undefined) {
       this.#candidates.set(0, { open: undefined, calledTools: false, rawReason: this.#blocked });
@@ -238,6 +261,25 @@ export class GeminiReader implements EventReader {
     const { usage } = this.#told;
     out.push({ type: "error", ...fault, ...(usage === undefined ? {} : { usage }) });
   }
+}
+
+/** The piece of a text or of reasoning in a chunk that has nothing else but counts. */
+function partText(chunk: Loose): string | undefined {
+  const [candidates, parts] = [
+    asList(chunk["candidates"]),
+    asList(asRecord(asRecord(asList(chunk["candidates"])[0])["content"])["parts"]),
+  ];
+  if (
+    candidates.length !== 1 ||
+    parts.length !== 1 ||
+    chunk["error"] !== undefined ||
+    chunk["promptFeedback"] !== undefined
+  )
+    return undefined;
+  const { groundingMetadata, finishReason, finishMessage } = asRecord(candidates[0]);
+  const { functionCall, thoughtSignature, text } = asRecord(parts[0]);
+  const others = [groundingMetadata, finishReason, finishMessage, functionCall, thoughtSignature];
+  return others.every((value) => value === undefined) ? asText(text) : undefined;
 }
 
 /** The picture in a part; undefined for other files, which no other protocol has. */

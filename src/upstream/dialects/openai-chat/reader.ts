@@ -7,13 +7,13 @@ import type { SseFrame } from "../../../base/sse.ts";
 import type { AnswerFault } from "../../../chat/answer-fault.ts";
 import type { ChatEvent, ImageEvent } from "../../../chat/event.ts";
 import { ToldUsage } from "../../../chat/usage.ts";
-import type { EventReader } from "../../dialect.ts";
+import type { EventReader, PlainReading } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
 import { openaiError } from "../openai-error.ts";
 import { addDetails, detailsText, googleSignature } from "./details.ts";
+import { onlyText } from "./only-text.ts";
 import { pageAnnotations, pagesBeside } from "./pages-beside.ts";
 import { plainEvents, startEvent } from "./plain-answer.ts";
-import { PlainFrame } from "./plain-frame.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd, openaiFinish, openaiUsage, usagesIn } from "./usage.ts";
 
@@ -49,10 +49,14 @@ export class OpenaiChatReader implements EventReader {
   /** Pages that the text cites by number. */
   #beside: ReturnType<typeof pagesBeside>;
   readonly #told = new ToldUsage();
-  readonly #plain = new PlainFrame();
+  readonly plain: PlainReading = {
+    // The text is kept if pages beside it may be cited there.
+    textOf: (chunk) => (this.#beside === undefined ? onlyText(chunk) : undefined),
+    passed: () => this.#told.wrote(),
+  };
 
   push({ data }: SseFrame, out: ChatEvent[]): void {
-    if (this.#over || this.#repeats(data, out)) return;
+    if (this.#over) return;
     if (data === "[DONE]") {
       this.#finishAll(out);
       return;
@@ -64,19 +68,7 @@ export class OpenaiChatReader implements EventReader {
       this.#fail("The provider sent an event that is not JSON.", out);
       return;
     }
-    const from = out.length;
     this.chunk(chunk, out);
-    if (out.length === from + 1) this.#plain.learn(data, chunk, out[from] as ChatEvent);
-  }
-
-  /** Reads a frame that differs from an earlier one in its text alone; returns false for others. */
-  #repeats(data: string, out: ChatEvent[]): boolean {
-    const text = this.#plain.contentOf(data);
-    const choice = text === undefined ? undefined : this.#choices.get(this.#plain.choice);
-    if (text === undefined || choice === undefined || choice.reason !== undefined) return false;
-    this.#text(choice, text, undefined, out);
-    this.#told.follow(out, out.length - 1);
-    return true;
   }
 
   end(out: ChatEvent[]): void {

@@ -25,6 +25,8 @@ export interface OutputItem {
   delta(kind: DeltaKind, text: string, index: number, sink: Sink, logprobs?: readonly unknown[]): void;
   /** Takes the complete text of earlier deltas and emits the part that is missing. */
   whole(kind: DeltaKind, text: string, index: number, sink: Sink): void;
+  /** So many characters more of the last text became events elsewhere. */
+  passed?(chars: number): void;
   annotate?(index: number, annotation: unknown): void;
   /** Takes the finished item and closes what is open. */
   end(item: Loose, sink: Sink): void;
@@ -53,10 +55,12 @@ export function openItem(item: Loose, sink: Sink): OutputItem {
 
 class MessageItem implements OutputItem {
   readonly #parts = new Map<number, Part>();
+  #last: Part | undefined;
 
   delta(kind: DeltaKind, text: string, index: number, sink: Sink, logprobs: readonly unknown[] = []): void {
     const part = this.#part(kind, index, sink);
     if (part === undefined || !part.open || text === "") return;
+    this.#last = part;
     part.streamed += text.length;
     sink.out.push({
       type: "text-delta",
@@ -65,6 +69,10 @@ class MessageItem implements OutputItem {
       text,
       ...(logprobs.length > 0 ? { logprobs: [...logprobs] } : {}),
     });
+  }
+
+  passed(chars: number): void {
+    if (this.#last !== undefined) this.#last.streamed += chars;
   }
 
   whole(kind: DeltaKind, text: string, index: number, sink: Sink, logprobs: readonly unknown[] = []): void {

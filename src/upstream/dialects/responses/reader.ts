@@ -7,7 +7,7 @@ import type { AnswerFault, AnswerFaultCode } from "../../../chat/answer-fault.ts
 import type { ChatEvent, FinishReason, Usage } from "../../../chat/event.ts";
 import type { UsageFormat } from "../../../chat/shown-usage.ts";
 import { reportedUsage, ToldUsage } from "../../../chat/usage.ts";
-import type { EventReader } from "../../dialect.ts";
+import type { EventReader, PlainReading } from "../../dialect.ts";
 import { answerFault } from "../../fault-words.ts";
 import { asList, asNumber, asRecord, asText, type Loose, parseRecord } from "../loose.ts";
 import { openaiError } from "../openai-error.ts";
@@ -54,6 +54,15 @@ function familyOf(type: unknown): Family {
   return type === "function_call" || type === "custom_tool_call" ? "call" : "other";
 }
 
+/** The number of an event, and the padding that hides how long its text is. */
+const VARYING = /"(?:sequence_number|obfuscation)"\s*:\s*/g;
+
+/** The piece of a text in an event that has nothing else. */
+function deltaText(event: Loose): string | undefined {
+  if (event["type"] !== "response.output_text.delta" || asList(event["logprobs"]).length > 0) return undefined;
+  return asText(event["delta"]);
+}
+
 /** Reads one answer. */
 export class ResponsesReader implements EventReader {
   readonly #held: Held[] = [];
@@ -62,6 +71,13 @@ export class ResponsesReader implements EventReader {
   #done = false;
   #calledTools = false;
   readonly #told = new ToldUsage();
+  /** The item of the last text. */
+  #last: OutputItem | undefined;
+  readonly plain: PlainReading = {
+    textOf: deltaText,
+    varying: VARYING,
+    passed: (chars) => this.#last?.passed?.(chars),
+  };
 
   push(frame: SseFrame, out: ChatEvent[]): void {
     if (this.#done || frame.data === "" || frame.data === "[DONE]") return;
@@ -112,6 +128,7 @@ export class ResponsesReader implements EventReader {
     const held = this.#find(event, FAMILY[kind]) ?? this.#implied(kind, event, sink);
     if (held === undefined || held.ended) return;
     if (type.endsWith(".delta")) {
+      this.#last = held.item;
       held.item.delta(kind, asText(event["delta"]) ?? "", index, sink, asList(event["logprobs"]));
     } else if (type.endsWith(".done")) {
       const whole = asText(event["text"]) ?? asText(event["arguments"]) ?? asText(event["input"]);
