@@ -68,6 +68,8 @@ describe("the time is linear in the size of the page", () => {
       `<p>${text}</p><i id="B:0"></i>${Array.from({ length: 20_000 }, (_, n) => `<div hidden id="S:${19_999 - n}">x<i id="B:${20_000 - n}"></i>y</div>`).join("")}`,
     ],
     ["frames without an end", `<p>${text}</p>${"<noscript><iframe ".repeat(40_000)}${" ".repeat(300_000)}`],
+    ["starts of frames in capitals", `<p>${text}</p>${"<i<I<iframe<IFRAME ".repeat(40_000)}`],
+    ["entities in names and values", `<p>${text}</p><a ${"b&c='&amp' ".repeat(60_000)}>x</a>`],
     ["slides", `<div>${`<div class="swiper-slide"><a href=x>${text}</a></div>`.repeat(4000)}</div>`],
     ["tiles at a depth", `${"<div><a href=x>".repeat(95)}${`<section><a href=x>${text}</a></section>`.repeat(2000)}`],
     [

@@ -2,9 +2,8 @@
 // and depth or size beyond the limits all result in a tree. Scripts, styles and comments are left out; structured data is
 // returned separately.
 
-import { Parser } from "htmlparser2";
 import { PageElement, PageText } from "./node.ts";
-import { OpenNames } from "./open-names.ts";
+import { createParser, type TagBuilder } from "./page-parser.ts";
 
 /** A parsed page. */
 export interface PageDocument {
@@ -37,8 +36,6 @@ export interface PageDocument {
 export const TREE_DEPTH_MAX = 200;
 /** The maximum number of nodes. The largest real pages have about 100,000. */
 const NODES_MAX = 250_000;
-/** Up to this number of open elements, an end tag without a start tag is handled as in browsers. */
-const OPEN_SEARCHED_MAX = 1000;
 const STRUCTURED_CHARS_MAX = 2 * 1024 * 1024;
 const SCRIPTS_MAX = 20;
 const SCRIPT_CHARS_MAX = 4096;
@@ -60,68 +57,39 @@ export function parsePage(html: string): PageDocument {
   // In HTML, a CDATA mark begins a malformed comment that ends at the next ">". The parser would instead search for "]]>",
   // possibly to the end of the page.
   const markup = closeFrames(html.includes("<![CDATA[") ? html.replaceAll("<![CDATA[", "") : html);
-  const parser = new PageParser(markup, builder);
+  const parser = createParser(markup, builder);
   builder.full = () => parser.pause();
   parser.write(markup);
   if (!builder.isFull) parser.end();
   return builder.finish();
 }
 
-const UNCLOSED_FRAME = /(<iframe\b[^<>]*>)(?=\s*<\/noscript)/gi;
+/** The end of a frame's start tag that is followed by the end of its <noscript>. */
+const UNCLOSED_FRAME = /<iframe\b[^<>]*>(?=\s*<\/noscript)/iy;
 
 /**
  * Closes a frame at the end of its <noscript>. For a browser that runs scripts, the text of <noscript> ends there in any case; the
  * parser would take the rest of the page for the text of the frame.
  */
 function closeFrames(html: string): string {
-  return html.replace(UNCLOSED_FRAME, "$1</iframe>");
-}
-
-/** A parser that skips end tags without a start tag if many elements are open, as it would otherwise search all of them. */
-class PageParser extends Parser {
-  readonly #markup: string;
-  readonly #builder: Builder;
-  readonly #openNames = new OpenNames();
-
-  /** `markup` must be written as one piece. */
-  constructor(markup: string, builder: Builder) {
-    super(
-      {
-        onopentag: (name, attributes) => {
-          builder.opened(name);
-          builder.open(name, attributes);
-        },
-        ontext: (text) => builder.text(text),
-        onclosetag: (name) => {
-          builder.closed(name);
-          builder.close(name);
-        },
-      },
-      { decodeEntities: true, lowerCaseTags: true, lowerCaseAttributeNames: true, recognizeSelfClosing: false },
-    );
-    this.#markup = markup;
-    this.#builder = builder;
-    Object.defineProperty(this, "stack", { value: this.#openNames });
-  }
-
-  override onend(): void {
-    this.endIndex = this.startIndex;
-    for (let name = this.#openNames.shift(); name !== undefined; name = this.#openNames.shift()) {
-      this.#builder.closed(name);
-      this.#builder.close(name);
+  let closed = "";
+  let copied = 0;
+  let small = html.indexOf("<i");
+  let capital = html.indexOf("<I");
+  while (small >= 0 || capital >= 0) {
+    const isSmall = small >= 0 && (capital < 0 || small < capital);
+    UNCLOSED_FRAME.lastIndex = isSmall ? small : capital;
+    if (UNCLOSED_FRAME.test(html)) {
+      closed += `${html.slice(copied, UNCLOSED_FRAME.lastIndex)}</iframe>`;
+      copied = UNCLOSED_FRAME.lastIndex;
     }
-    super.onend();
+    if (isSmall) small = html.indexOf("<i", small + 1);
+    else capital = html.indexOf("<I", capital + 1);
   }
-
-  override onclosetag(start: number, end: number): void {
-    if (this.#builder.openCount > OPEN_SEARCHED_MAX && !this.#builder.isOpen(this.#markup.slice(start, end))) {
-      this.endIndex = end;
-      this.startIndex = end + 1;
-    } else super.onclosetag(start, end);
-  }
+  return copied === 0 ? html : closed + html.slice(copied);
 }
 
-class Builder {
+class Builder implements TagBuilder {
   readonly #body = new PageElement("body");
   readonly #head: PageElement[] = [];
   readonly #places = new Map<PageElement, PageElement>();
