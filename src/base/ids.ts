@@ -21,8 +21,25 @@ export function uuid(): string {
 
 /** An id with a public prefix, such as `chatcmpl-…`: the prefix and 32 hex digits that sort by time. */
 export function prefixedId(prefix: string): string {
-  const id = Bun.randomUUIDv7();
-  return prefix + id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+  return prefix + digitsOf(Bun.randomUUIDv7());
+}
+
+/** The 32 hex digits of a UUID. */
+function digitsOf(id: string): string {
+  return id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+}
+
+/** An id with a public prefix that has the digits of a request's id, which is a UUID. */
+export function idNamedByRequest(prefix: string, requestId: string): string {
+  return prefix + digitsOf(requestId);
+}
+
+const DIGITS = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+
+/** The prefix of an id that may have been made by `idNamedByRequest`, and the id of the request; undefined if it was not. */
+export function namedByRequest(id: string): { readonly prefix: string; readonly requestId: string } | undefined {
+  const groups = DIGITS.exec(id.slice(-32));
+  return groups === null ? undefined : { prefix: id.slice(0, -32), requestId: groups.slice(1).join("-") };
 }
 
 /** Lower-case hex SHA-256. */

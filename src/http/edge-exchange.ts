@@ -21,6 +21,7 @@ export interface EdgeExchangeDeps {
 /** The exchange of a request. */
 export class EdgeExchange implements Exchange {
   readonly requestId: string;
+  namesAnswer: boolean;
   readonly startedMs = performance.now();
   readonly method: string;
   readonly path: string;
@@ -49,7 +50,9 @@ export class EdgeExchange implements Exchange {
     this.#deps = deps;
     this.method = method;
     this.path = path;
-    this.requestId = request.headers.get("x-request-id") || deps.makeRequestId();
+    const given = request.headers.get("x-request-id") || undefined;
+    this.namesAnswer = given === undefined;
+    this.requestId = given ?? deps.makeRequestId();
     this.span = deps.tracer?.request(`${method} ${this.route}`, request.headers, {
       "http.request.method": method,
       "http.route": this.route,

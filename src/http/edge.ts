@@ -74,6 +74,7 @@ export interface EdgeDeps {
   /** The same for GET routes, which are asked while nothing else is. */
   directGets?: ReadonlyMap<string, DirectRoute>;
   routes(): readonly RoutePattern[];
+  /** Makes a UUID. */
   makeRequestId(): string;
   /** The state of maintenance; undefined if there is none. */
   maintenance(): { retryAfterSeconds: number; message: string } | undefined;

@@ -21,6 +21,8 @@ export interface TokenMeter {
 export interface Exchange {
   /** The request's id, which is returned byte for byte. */
   readonly requestId: string;
+  /** Whether the id was made here, and no answer has an id that is made of it yet. */
+  namesAnswer?: boolean;
   /** The time of arrival by `performance.now()`. */
   readonly startedMs: number;
   readonly method: string;

@@ -1,7 +1,7 @@
 // The tables of accounts, keys, usage and settings. Times are whole milliseconds since the epoch, money whole
 // micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
 
-import { sql } from "drizzle-orm";
+import { type AnyColumn, type SQL, sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { TierId } from "../config/schema.ts";
 import { wholeMs } from "./values.ts";
@@ -114,6 +114,9 @@ export const accountBudgets = sqliteTable("account_budgets", {
   spentMicros: integer("spent_micros").notNull().default(0),
 });
 
+/** Whether a row has the whole id of its answer, and not its prefix alone: the rows that `usage_answer` holds. */
+export const hasWholeAnswerId = (answerId: AnyColumn): SQL => sql`length(${answerId}) > 20`;
+
 /** One row per counted request, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
 export const usage = sqliteTable(
   "usage",
@@ -149,7 +152,10 @@ export const usage = sqliteTable(
      * for a failed upstream call within a request.
      */
     repeats: integer("repeats").notNull().default(1),
-    /** The id of the answer as the client knows it; null for all that are no chats, and in rows of older versions. */
+    /**
+     * The id of the answer as the client knows it, or its prefix alone if the digits of the request's id follow; null for all that are
+     * no chats, and in rows of older versions.
+     */
     answerId: text("answer_id"),
     /** The project of the key, the tags (a JSON list) and the agent run of the request; null: none. */
     projectId: text("project_id"),
@@ -169,7 +175,8 @@ export const usage = sqliteTable(
     // Every index contains the row id, so this one also serves an account's requests, newest first.
     index("usage_account").on(t.accountId),
     index("usage_request").on(t.requestId),
-    index("usage_answer").on(t.answerId),
+    // Only the answers whose rows have their whole ids.
+    index("usage_answer").on(t.answerId).where(hasWholeAnswerId(t.answerId)),
     index("usage_run").on(t.runId).where(sql`${t.runId} IS NOT NULL`),
   ],
 );

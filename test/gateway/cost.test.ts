@@ -196,9 +196,9 @@ afterAll(async () => {
   await up.stop();
 });
 
-function ask(of: ClientFormat, stream: boolean, model: string, more: Json): Promise<Response> {
+function ask(of: ClientFormat, stream: boolean, model: string, more: Json, headers = {}): Promise<Response> {
   const { stream_options: _options, ...body } = of.body({ stream, tools: false });
-  return app.post(of.path, { ...body, ...more, model });
+  return app.post(of.path, { ...body, ...more, model }, headers);
 }
 
 async function readRows() {
@@ -274,6 +274,18 @@ describe("GET /api/v1/generation", () => {
       expect(data).toMatchObject({ id, totalCost: 0.0006, tokensPrompt: 100, tokensCompletion: 50, streamed: stream });
       expect(data).toMatchObject({ model: `${dialect}-0`, providerName: dialect, cancelled: false });
     }
+  });
+
+  test("an answer is named by its request's id, but not by an id that its client gave", async () => {
+    const of = CLIENT_FORMATS[0]!;
+    const own = await ask(of, false, "openai-chat-0", {});
+    const [requestId, id] = [own.headers.get("x-request-id")!, idIn(await own.text())];
+    expect(id.slice(-32)).toBe(requestId.replaceAll("-", ""));
+    expect(await (await generation(id)).json()).toMatchObject({ data: { id } });
+    const given = [1, 2].map(() => ask(of, false, "openai-chat-0", {}, { "x-request-id": requestId }));
+    const ids = (await Promise.all((await Promise.all(given)).map((response) => response.text()))).map(idIn);
+    expect(new Set([id, ...ids]).size).toBe(3);
+    for (const each of ids) expect(await (await generation(each)).json()).toMatchObject({ data: { id: each } });
   });
 
   test("an unknown cost is null", async () => {

@@ -2,6 +2,7 @@
 // each index costs every request.
 
 import { expect, test } from "bun:test";
+import { prefixedId } from "../../src/base/ids.ts";
 import { accountStore } from "../../src/store/access/accounts.ts";
 import type { SqliteStore } from "../../src/store/engine/open.ts";
 import { type UsageStore, usageStore } from "../../src/store/usage/usage.ts";
@@ -11,6 +12,7 @@ const IN_ROW_ORDER = "SCAN usage";
 const OLDER = "SEARCH usage USING INTEGER PRIMARY KEY (rowid<?)";
 const NEWER = "SEARCH usage USING INTEGER PRIMARY KEY (rowid>?)";
 const ACCOUNT = "SEARCH usage USING INDEX usage_account (account_id=?";
+const ANSWER = prefixedId("x-");
 const REQUEST = "SEARCH usage USING INDEX usage_request (request_id=?";
 
 const QUERIES: readonly (readonly [string, string, (usage: UsageStore) => Promise<unknown>])[] = [
@@ -22,7 +24,7 @@ const QUERIES: readonly (readonly [string, string, (usage: UsageStore) => Promis
   ["new rows", NEWER, (usage) => usage.followLog({}, 9)],
   ["an account's new rows", ACCOUNT, (usage) => usage.followLog({ accountId: "a" }, 9)],
   ["a row", "SEARCH usage USING INTEGER PRIMARY KEY (rowid=?)", (usage) => usage.findLogRow(9)],
-  ["an answer", "SEARCH usage USING INDEX usage_answer (answer_id=?)", (usage) => usage.findAnswer("a", "x")],
+  ["an answer", "SEARCH usage USING INDEX usage_", (usage) => usage.findAnswer("a", ANSWER)],
   ["the last row", IN_ROW_ORDER, (usage) => usage.lastLogId()],
   ["the latest minutes", IN_ROW_ORDER, (usage) => usage.recentRows({ limit: 9 })],
   ["an account's latest minutes", ACCOUNT, (usage) => usage.recentRows({ accountId: "a", limit: 9 })],
@@ -63,6 +65,12 @@ test.each(QUERIES)("an index or the order of rows serves a query: %s: %s", async
   for (const detail of plans) expect(detail).toStartWith(detail.includes("rowid=?") ? "SEARCH usage" : plan);
 });
 
+test("an answer is found by its whole id, or by its request", async () => {
+  const { store, plans } = watched();
+  await usageStore(store).findAnswer("a", ANSWER);
+  expect(plans()).toEqual(["SEARCH usage USING INDEX usage_answer (answer_id=?)", `${REQUEST})`]);
+});
+
 test("the rows of a deleted account are found by it", async () => {
   const { store, plans } = watched();
   const account = await accountStore(store).createAccount({ username: "u", email: "u@x.example", tier: "free" });
@@ -76,6 +84,7 @@ test("the table has no index besides those", () => {
     .prepare("SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'usage'")
     .all();
   const names = (indexes as { name: string }[]).map(({ name }) => name).sort();
+  // `usage_answer` holds the answers whose ids are not made of their requests' ids.
   // `usage_uid` finds the row that failures of a key within a minute share, `usage_run` holds the rows of agent runs only.
   expect(names).toEqual(["usage_account", "usage_answer", "usage_request", "usage_run", "usage_uid"]);
 });

@@ -57,7 +57,7 @@ export function spend(
       nowMs: deps.clock.now(),
       failedRoutes: exchange.failedRoutes,
       askedMs: attempt.startedMs,
-      answerId: turn.id,
+      answerId: turn.namedByRequest === true ? turn.format.idPrefix : turn.id,
       labels: exchange,
     }),
   );

@@ -59,6 +59,8 @@ export interface ClientRequest extends RequestSource {
   readonly traceContext: Readonly<Record<string, string>>;
   /** The public id of the answer. */
   readonly id: string;
+  /** Whether the id is made of the request's id. */
+  readonly namedByRequest?: boolean;
   readonly createdSeconds: number;
   /** The current time in whole seconds. */
   nowSeconds(): number;

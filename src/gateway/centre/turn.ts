@@ -1,6 +1,6 @@
 // The turn of a request as its client sent it: read, with its model, and checked against it.
 
-import { prefixedId } from "../../base/ids.ts";
+import { idNamedByRequest, prefixedId } from "../../base/ids.ts";
 import type { BodyText } from "../../base/long-json.ts";
 import type { ResolvedModel } from "../../catalog/models.ts";
 import { requireModel } from "../../catalog/resolve.ts";
@@ -55,6 +55,9 @@ export function turnOf(
   refuseImages(body, model);
   checkAgainstModel(chat, model, asked);
   const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
+  // The log finds such an answer by the request, so it needs no second id of each. A client's own id may be any text, and repeat.
+  const namedByRequest = exchange.namesAnswer === true;
+  exchange.namesAnswer = false;
   return {
     origin: asked.source.origin,
     edge: asked.source.edge,
@@ -69,7 +72,8 @@ export function turnOf(
     options,
     routing,
     traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
-    id: prefixedId(format.idPrefix),
+    id: namedByRequest ? idNamedByRequest(format.idPrefix, exchange.requestId) : prefixedId(format.idPrefix),
+    namedByRequest,
     createdSeconds: nowSeconds(),
     nowSeconds,
     chat,

@@ -37,7 +37,7 @@ export interface UsageOwner {
   failedRoutes?: readonly FailedRoute[];
   /** When the route that answered was called. */
   askedMs?: number;
-  /** The id of the answer as the client knows it. */
+  /** The id of the answer as the client knows it, or its prefix alone if the digits of the request's id follow. */
   answerId?: string;
   /** Holds what the request is grouped by in reports. */
   labels: LabelHolder;

@@ -32,6 +32,7 @@ import usageDimensions from "../migrations/0024_usage_dimensions.sql" with { typ
 import agentRuns from "../migrations/0025_agent_runs.sql" with { type: "text" };
 import alerts from "../migrations/0026_alerts.sql" with { type: "text" };
 import groupPlans from "../migrations/0027_group_plans.sql" with { type: "text" };
+import wholeAnswerIds from "../migrations/0028_whole_answer_ids.sql" with { type: "text" };
 import { StoreError } from "./store-error.ts";
 
 /** One numbered migration. */
@@ -77,6 +78,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0025_agent_runs", sql: agentRuns, usableFrom: "0014_job_lease" },
   { name: "0026_alerts", sql: alerts, usableFrom: "0014_job_lease" },
   { name: "0027_group_plans", sql: groupPlans, usableFrom: "0014_job_lease" },
+  // Older programs still find their own answers, by the rows of the account.
+  { name: "0028_whole_answer_ids", sql: wholeAnswerIds, usableFrom: "0014_job_lease" },
 ];
 
 /**

@@ -2,8 +2,9 @@
 // limited number of rows, however rare a match is, so that a search does not delay other requests.
 
 import { and, asc, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL } from "drizzle-orm";
+import { namedByRequest } from "../../base/ids.ts";
 import type { Store } from "../engine/store.ts";
-import { accounts, apiKeys, usage } from "../schema.ts";
+import { accounts, apiKeys, hasWholeAnswerId, usage } from "../schema.ts";
 import { STOPPED } from "./record.ts";
 
 /** Outcomes of requests, in the terms of the log. */
@@ -101,13 +102,7 @@ export function requestLog({ db }: Store) {
 
     /** The row of an answer of an account, by the id that the client knows. */
     async findAnswer(accountId: string, answerId: string): Promise<LogRow | undefined> {
-      return db
-        .select()
-        .from(usage)
-        .where(and(eq(usage.answerId, answerId), eq(usage.accountId, accountId)))
-        .orderBy(desc(usage.id))
-        .limit(1)
-        .get();
+      return findAnswer(db, accountId, answerId);
     },
 
     /** The id of the last row; 0 if there is none. */
@@ -166,4 +161,25 @@ function outcomeIs(outcome: (typeof OUTCOMES)[number], { status, errorCode }: ty
     case "stopped":
       return eq(errorCode, STOPPED);
   }
+}
+
+async function findAnswer(db: Store["db"], accountId: string, answerId: string): Promise<LogRow | undefined> {
+  for (const place of placesOf(answerId)) {
+    const query = db
+      .select()
+      .from(usage)
+      .where(and(place, eq(usage.accountId, accountId)));
+    const row = await query.orderBy(desc(usage.id)).limit(1).get();
+    if (row !== undefined) return row;
+  }
+  return undefined;
+}
+
+/** Where the row of an answer may be: at its whole id, or at the id of its request. */
+function placesOf(answerId: string): (SQL | undefined)[] {
+  const named = namedByRequest(answerId);
+  const whole = and(eq(usage.answerId, answerId), hasWholeAnswerId(usage.answerId));
+  return named === undefined
+    ? [whole]
+    : [whole, and(eq(usage.requestId, named.requestId), eq(usage.answerId, named.prefix))];
 }

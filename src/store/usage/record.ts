@@ -44,7 +44,7 @@ export interface UsageRecord {
   /** `performance.now()` when the request arrived, and when the answering route was called; needed for `attempts`. */
   readonly arrivedMs?: number;
   readonly askedMs?: number;
-  /** The id of the answer as the client knows it. */
+  /** The id of the answer as the client knows it, or its prefix alone if the digits of the request's id follow. */
   readonly answerId?: string;
   /** The project of the key, the tags and the agent run of the request. */
   readonly projectId?: string;

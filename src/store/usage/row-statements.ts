@@ -26,11 +26,14 @@ export interface Write {
   readonly run: () => unknown;
 }
 
-/** The columns of a row, in the order of `addValues`: those that every row has, and those that few rows have. */
-const PLAIN_COLUMNS = [
-  ...["request_id", "account_id", "key_id", "model", "provider", "upstream_model", "endpoint", "status", "error_code"],
-  ...["input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens", "estimated"],
-  ...["cost_micros", "latency_ms", "ttfb_ms", "stream", "created_at", "repeats", "answer_id", "unpriced"],
+/** The columns of a row: those that are often the same in rows that follow each other, those that differ, and those that few rows have. */
+const ALIKE_COLUMNS = [
+  ...["account_id", "key_id", "model", "provider", "upstream_model", "endpoint", "status", "error_code"],
+  ...["estimated", "stream", "repeats", "unpriced", "answer_id"],
+];
+const OWN_COLUMNS = [
+  ...["request_id", "input_tokens", "output_tokens", "cached_tokens", "cache_write_tokens", "reasoning_tokens"],
+  ...["cost_micros", "latency_ms", "ttfb_ms", "created_at"],
 ];
 const RARE_COLUMNS = [
   ...["uid", "attempts", "project_id", "tags", "run_id", "cache_write_hour_tokens", "service", "searches"],
@@ -40,38 +43,104 @@ const ROWS_AT_ONCE = [64, 16, 4, 1];
 
 /** Prepares the statements. */
 export function rowStatements({ statement }: Store) {
-  const insertOf = (columns: readonly string[], count: number, end: string) => {
-    const marks = `(${columns.map(() => "?").join(", ")})`;
-    const places = Array.from({ length: count }, () => marks).join(", ");
-    return statement(`INSERT INTO usage (${columns.join(", ")}) VALUES ${places}${end}`);
-  };
-  const inserts = ROWS_AT_ONCE.map((count) => ({
-    count,
-    // A quarter of the time of a row goes into values that nearly all rows do not have.
-    plain: insertOf(PLAIN_COLUMNS, count, ""),
-    whole: insertOf(
-      [...PLAIN_COLUMNS, ...RARE_COLUMNS],
+  const insertOf = (columns: readonly string[], rows: readonly string[], end = "") =>
+    statement(`INSERT INTO usage (${columns.join(", ")}) VALUES ${rows.join(", ")}${end}`);
+  const inserts = ROWS_AT_ONCE.map((count) => {
+    const rows = Array.from({ length: count }, (_, at) => at);
+    const marksOf = (columns: readonly string[]) => `(${columns.map(() => "?").join(", ")})`;
+    const plain = [...ALIKE_COLUMNS, ...OWN_COLUMNS];
+    const whole = [...plain, ...RARE_COLUMNS];
+    return {
       count,
-      " ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats",
-    ),
-  }));
+      // A third of the time of a row goes into binding values, so those that are the same in all rows are bound once.
+      alike: insertOf(plain, rows.map(alikeMarks)),
+      // Another quarter goes into values that nearly all rows do not have.
+      plain: insertOf(
+        plain,
+        rows.map(() => marksOf(plain)),
+      ),
+      whole: insertOf(
+        whole,
+        rows.map(() => marksOf(whole)),
+        " ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats",
+      ),
+    };
+  });
   /** Inserts rows. If a `uid` exists already, its repeats are added to the existing row. */
   return (rows: readonly UsageRow[]): Write[] => {
     const writes: Write[] = [];
     let at = 0;
-    for (const { count, plain, whole } of inserts) {
+    for (const { count, ...insert } of inserts) {
       for (; at + count <= rows.length; at += count) {
         const some = rows.slice(at, at + count);
-        const isPlain = some.every(hasPlainColumns);
-        const values: RowValue[] = [];
-        for (const row of some) addValues(values, row, isPlain);
-        const insert = isPlain ? plain : whole;
+        const kind = kindOf(some);
+        const values = VALUES_OF[kind](some);
         // Rows are inserted in the order of the batch, which determines their ids.
-        writes.push({ table: 0, row: "", run: () => insert.run(values) });
+        writes.push({ table: 0, row: "", run: () => insert[kind].run(values) });
       }
     }
     return writes;
   };
+}
+
+/** The marks of the row at a place of a statement whose rows share the values of `ALIKE_COLUMNS`, which are its first ones. */
+function alikeMarks(at: number): string {
+  const first = ALIKE_COLUMNS.length + at * OWN_COLUMNS.length + 1;
+  return `(${[...ALIKE_COLUMNS.map((_, i) => `?${i + 1}`), ...OWN_COLUMNS.map((_, i) => `?${first + i}`)].join(", ")})`;
+}
+
+/** Which statement writes rows. */
+type Kind = "alike" | "plain" | "whole";
+
+const VALUES_OF: Record<Kind, (rows: readonly UsageRow[]) => RowValue[]> = {
+  alike(rows) {
+    const values: RowValue[] = [];
+    addAlikeValues(values, rows[0]!);
+    for (const row of rows) addOwnValues(values, row);
+    return values;
+  },
+  plain(rows) {
+    const values: RowValue[] = [];
+    for (const row of rows) {
+      addAlikeValues(values, row);
+      addOwnValues(values, row);
+    }
+    return values;
+  },
+  whole(rows) {
+    const values: RowValue[] = [];
+    for (const row of rows) {
+      addAlikeValues(values, row);
+      addOwnValues(values, row);
+      addRareValues(values, row);
+    }
+    return values;
+  },
+};
+
+function kindOf(rows: readonly UsageRow[]): Kind {
+  for (const row of rows) if (!hasPlainColumns(row)) return "whole";
+  const first = rows[0]!;
+  for (const row of rows) if (!isAlike(row, first)) return "plain";
+  return "alike";
+}
+
+function isAlike({ record, repeats }: UsageRow, first: UsageRow): boolean {
+  return (
+    record.keyId === first.record.keyId &&
+    record.accountId === first.record.accountId &&
+    record.model === first.record.model &&
+    record.provider === first.record.provider &&
+    record.upstreamModel === first.record.upstreamModel &&
+    record.endpoint === first.record.endpoint &&
+    record.status === first.record.status &&
+    record.errorCode === first.record.errorCode &&
+    record.estimated === first.record.estimated &&
+    record.stream === first.record.stream &&
+    record.unpriced === first.record.unpriced &&
+    record.answerId === first.record.answerId &&
+    repeats === first.repeats
+  );
 }
 
 function hasPlainColumns({ record: r, uid }: UsageRow): boolean {
@@ -89,34 +158,30 @@ function hasPlainColumns({ record: r, uid }: UsageRow): boolean {
 
 type RowValue = string | number | boolean | null;
 
-/** Adds the values of a row, in the order of the columns. */
-function addValues(values: RowValue[], { record: r, uid, repeats }: UsageRow, isPlain: boolean): void {
+/** Adds the values of a row's `ALIKE_COLUMNS`, in their order. */
+function addAlikeValues(values: RowValue[], { record: r, repeats }: UsageRow): void {
+  values.push(r.accountId, r.keyId, r.model, r.provider, r.upstreamModel, r.endpoint, r.status, r.errorCode);
+  values.push(r.estimated, r.stream, repeats, r.unpriced ?? null, r.answerId ?? null);
+}
+
+/** Adds the values of a row's `OWN_COLUMNS`, in their order. */
+function addOwnValues(values: RowValue[], { record: r }: UsageRow): void {
   values.push(
-    r.requestId.slice(0, REQUEST_ID_CHARS),
-    r.accountId,
-    r.keyId,
-    r.model,
-    r.provider,
-    r.upstreamModel,
-    r.endpoint,
-    r.status,
-    r.errorCode,
+    r.requestId.length > REQUEST_ID_CHARS ? r.requestId.slice(0, REQUEST_ID_CHARS) : r.requestId,
     r.inputTokens,
     r.outputTokens,
     r.cachedTokens,
     r.cacheWriteTokens,
     r.reasoningTokens,
-    r.estimated,
     r.costMicros,
     r.latencyMs,
     r.ttfbMs,
-    r.stream,
     r.createdAtMs,
-    repeats,
-    r.answerId ?? null,
-    r.unpriced ?? null,
   );
-  if (isPlain) return;
+}
+
+/** Adds the values of a row's `RARE_COLUMNS`, in their order. */
+function addRareValues(values: RowValue[], { record: r, uid }: UsageRow): void {
   const tries = triesOf(r);
   values.push(
     uid,

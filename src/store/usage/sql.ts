@@ -61,8 +61,7 @@ export function writingUsage(store: Store) {
     async writeUsage({ id, rows, sums }: UsageBatch): Promise<void> {
       for (const { record, isKeepable } of rows) if (isKeepable !== true) requireKeepable(record);
       for (const { lastAtMs, firstAtMs, costMicros } of sums) [lastAtMs, firstAtMs, costMicros].forEach(requireWhole);
-      const named = new Set([...rows.map(({ record }) => record.accountId), ...sums.map(({ accountId }) => accountId)]);
-      named.delete("");
+      const named = accountsOf(rows, sums);
       await store.transaction(
         function* () {
           if (!(yield* step(() => store.isFirst(id)))) return;
@@ -70,7 +69,7 @@ export function writingUsage(store: Store) {
           for (const accountId of named)
             if ((yield* step(() => accountExists.get([accountId]))) !== null) known.add(accountId);
           const writes: Write[] = [];
-          const kept = rows.filter(({ record }) => known.has(record.accountId));
+          const kept = known.size === named.size ? rows : rows.filter(({ record }) => known.has(record.accountId));
           writes.push(...write.rows(kept), ...write.runs(kept));
           for (const delta of sums) {
             const attributed = known.has(delta.accountId);
@@ -88,6 +87,19 @@ export function writingUsage(store: Store) {
       );
     },
   };
+}
+
+/** The accounts of a batch. */
+function accountsOf(rows: readonly UsageRow[], sums: readonly UsageDelta[]): Set<string> {
+  const named = new Set<string>();
+  let last: string | undefined;
+  for (const { record } of rows) {
+    // Most rows that follow each other have the same.
+    if (record.accountId !== last) named.add(record.accountId);
+    last = record.accountId;
+  }
+  for (const { accountId } of sums) named.add(accountId);
+  return named;
 }
 
 /** Throws TypeError unless every engine can store the record unchanged. */

@@ -1,6 +1,7 @@
 // The request log: rows by their properties and outcome, in pages and as they are written.
 
 import { expect } from "bun:test";
+import { idNamedByRequest, prefixedId, uuid } from "../../../src/base/ids.ts";
 import type { LogFilter, LogRow } from "../../../src/store/usage/log.ts";
 import type { UsageRecord } from "../../../src/store/usage/record.ts";
 import type { Verbs } from "../../../src/store/verbs.ts";
@@ -12,8 +13,8 @@ type LogVerbs = Pick<
   "listLog" | "followLog" | "findLogRow" | "findAnswer" | "lastLogId" | "namesOfKeys"
 >;
 
-async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[]): Promise<void> {
-  const rows = changes.map((change) => ({ record: usageRecord(change), uid: crypto.randomUUID(), repeats: 1 }));
+async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[], makeUid = uuid as () => string | null) {
+  const rows = changes.map((change) => ({ record: usageRecord(change), uid: makeUid(), repeats: 1 }));
   await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [] });
 }
 
@@ -132,18 +133,60 @@ export const requestLogContract: LogVerbs = {
       expect(await verbs.usage.findLogRow(id, other)).toBeUndefined();
       expect(await verbs.usage.findLogRow(id + 1)).toBeUndefined();
     },
+    "basics: many rows that are alike, and some between them that are not": async ({ verbs, account }) => {
+      const accountId = await account();
+      const rows = Array.from({ length: 150 }, (_, at) => ({
+        accountId,
+        requestId: `r${at}`,
+        inputTokens: at,
+        answerId: prefixedId("msg_"),
+        ...(at % 40 === 39 ? { model: "another", stream: true, unpriced: true as const } : {}),
+        ...(at > 140 ? { answerId: "msg_" } : {}),
+      }));
+      await write(verbs, rows, () => null);
+      const { rows: found } = await verbs.usage.listLog({ accountId });
+      const shown = await Promise.all(found.map(async ({ id }) => await verbs.usage.findLogRow(id)));
+      for (const row of shown) {
+        const written = rows.find(({ requestId }) => requestId === row?.requestId)!;
+        expect(row).toMatchObject({ ...written, unpriced: "unpriced" in written ? true : null });
+      }
+      expect(shown.length).toBeGreaterThan(40);
+      expect(shown.map((row) => row?.requestId)).toEqual(
+        rows
+          .map(({ requestId }) => requestId)
+          .reverse()
+          .slice(0, shown.length),
+      );
+    },
   },
   findAnswer: {
     "basics: one's own answer by its id, and nobody else's": async ({ verbs, account }) => {
       const [accountId, other] = [await account("a"), await account("b")];
+      const [one, two, three] = [prefixedId("chatcmpl-"), prefixedId("msg_"), prefixedId("chatcmpl-")];
       await write(verbs, [
-        { accountId, requestId: "mine", answerId: "chatcmpl-1" },
-        { accountId: other, requestId: "theirs", answerId: "chatcmpl-2" },
+        { accountId, requestId: "mine", answerId: one },
+        { accountId: other, requestId: "theirs", answerId: two },
         { accountId, requestId: "none" },
       ]);
-      expect(await verbs.usage.findAnswer(accountId, "chatcmpl-1")).toMatchObject({ requestId: "mine" });
-      expect(await verbs.usage.findAnswer(accountId, "chatcmpl-2")).toBeUndefined();
-      expect(await verbs.usage.findAnswer(accountId, "")).toBeUndefined();
+      expect(await verbs.usage.findAnswer(accountId, one)).toMatchObject({ requestId: "mine" });
+      for (const id of [two, three, ""]) expect(await verbs.usage.findAnswer(accountId, id)).toBeUndefined();
+    },
+    "basics: an answer whose id is made of the request's id": async ({ verbs, account }) => {
+      const [accountId, other] = [await account("a"), await account("b")];
+      const [mine, theirs, failed] = [uuid(), uuid(), uuid()];
+      await write(verbs, [
+        { accountId, requestId: mine, answerId: "msg_" },
+        { accountId: other, requestId: theirs, answerId: "msg_" },
+        { accountId, requestId: failed },
+      ]);
+      const find = (prefix: string, request: string) =>
+        verbs.usage.findAnswer(accountId, idNamedByRequest(prefix, request));
+      expect(await find("msg_", mine)).toMatchObject({ requestId: mine, answerId: "msg_" });
+      expect(await find("chatcmpl-", mine)).toBeUndefined();
+      expect(await find("", mine)).toBeUndefined();
+      expect(await find("msg_", theirs)).toBeUndefined();
+      expect(await find("msg_", failed)).toBeUndefined();
+      expect(await verbs.usage.findAnswer(accountId, "msg_")).toBeUndefined();
     },
   },
   lastLogId: {

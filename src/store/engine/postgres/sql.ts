@@ -23,13 +23,15 @@ export function translated(statement: string): Translated {
 }
 
 // Literals and quoted names stay unchanged.
-const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?|\$[A-Za-z]\w*/g;
+const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\?\d*|\$[A-Za-z]\w*/g;
 
 function translate(statement: string): Translated {
   const names: string[] = [];
   let marks = 0;
   const numbered = statement.replace(TOKEN, (token) => {
     if (token === "?") return `$${++marks}`;
+    // A value that has a number may stand at several places.
+    if (token.startsWith("?")) return `$${token.slice(1)}`;
     if (!token.startsWith("$")) return token;
     const name = token.slice(1);
     if (!names.includes(name)) names.push(name);
