@@ -2,8 +2,8 @@
 // Content-Type, <meta> in the first bytes, then a guess from the bytes. A declaration that the bytes clearly contradict is
 // ignored. Never throws; bytes that cannot be decoded become U+FFFD.
 
+import { lazily } from "../../base/lazily.ts";
 import { lookUp } from "../../base/look-up.ts";
-import { sniffCharset } from "./charset-sniff.ts";
 
 /** How many bytes are searched for <meta charset>. Browsers search 1024, but pages with long comments in their head need more. */
 const PRESCAN_BYTES = 4096;
@@ -44,8 +44,14 @@ export function detectCharset(bytes: Uint8Array, contentType: string | null): st
     const label = /^utf-16/.test(declared) ? "utf-8" : declared;
     if (label === "utf-8" ? !isBrokenUtf8(sample) : !isHiddenUtf8(sample, label)) return label;
   }
-  return sniffCharset(sample);
+  return sniffer()(sample);
 }
+
+/** Most pages state their encoding. */
+const sniffer = lazily(() => {
+  const { sniffCharset }: typeof import("./charset-sniff.ts") = require("./charset-sniff.ts");
+  return sniffCharset;
+});
 
 /**
  * Whether a page is in UTF-16: by its byte order mark, by a header that the bytes support, or because every second byte of the
