@@ -28,7 +28,9 @@ export interface AlertServiceDeps {
 }
 
 /** Raises and sends alerts. */
-export interface AlertService extends Alerts {
+export interface AlertService extends Omit<Alerts, "start"> {
+  /** Begins to send. */
+  background(): void;
   /** Raises the alerts of a budget's thresholds. */
   budgetSpent(budget: SpentBudget): void;
   /** Raises the alert of a drifted decision model. */
@@ -74,7 +76,7 @@ export function createAlertService({ live, clock, log, verbs }: AlertServiceDeps
   });
   return {
     raise: (alert) => alerts.raise(alert),
-    start: () => alerts.start(),
+    background: () => alerts.start(),
     reconfigure: () => alerts.reconfigure(),
     stop: () => alerts.stop(),
     mailedBy(own) {

@@ -9,6 +9,8 @@ export interface Service {
   readonly routes?: RoutePart;
   /** Starts its work. What takes longer continues in the background. */
   start?(): void | Promise<void>;
+  /** Begins work for which no answer waits, shortly after all have started. It is not called if the program stops before. */
+  background?(): void | Promise<void>;
   /** Applies the current configuration. */
   reconfigure?(): void | Promise<void>;
   /** Stops its work. `drainMs`: how long current clients may take. */
@@ -33,7 +35,10 @@ export interface Lifecycle {
 }
 
 /** A failure that is only reported: the other services are reconfigured or stopped anyway. */
-export type ServiceFailed = (service: string, step: "reconfigure" | "stop", error: unknown) => void;
+export type ServiceFailed = (service: string, step: "begin its work" | "reconfigure" | "stop", error: unknown) => void;
+
+/** The first requests are answered before work begins for which no answer waits. */
+const BACKGROUND_AFTER_MS = 100;
 
 interface Entry {
   readonly name: string;
@@ -44,8 +49,21 @@ interface Entry {
 /** An empty list. */
 export function createLifecycle(failed: ServiceFailed): Lifecycle {
   const entries: Entry[] = [];
+  let background: ReturnType<typeof setTimeout> | undefined;
+
+  /** Calls a step of each, in order; one that fails or is slow does not delay the others. */
+  const all = (step: "background" | "reconfigure", told: "begin its work" | "reconfigure"): void => {
+    for (const { name, service } of entries) {
+      try {
+        service[step]?.()?.catch((error: unknown) => failed(name, told, error));
+      } catch (error) {
+        failed(name, told, error);
+      }
+    }
+  };
 
   const stop = async (drainMs: number): Promise<void> => {
+    clearTimeout(background);
     for (const entry of entries.toReversed()) {
       if (!entry.started) continue;
       entry.started = false;
@@ -73,16 +91,9 @@ export function createLifecycle(failed: ServiceFailed): Lifecycle {
         }
         entry.started = true;
       }
+      background = setTimeout(() => all("background", "begin its work"), BACKGROUND_AFTER_MS);
     },
-    reconfigure() {
-      for (const { name, service } of entries) {
-        try {
-          service.reconfigure?.()?.catch((error: unknown) => failed(name, "reconfigure", error));
-        } catch (error) {
-          failed(name, "reconfigure", error);
-        }
-      }
-    },
+    reconfigure: () => all("reconfigure", "reconfigure"),
     stop,
   };
 }

@@ -30,6 +30,7 @@ export async function openLocalTools(config: Config, note: Note) {
     const { web, decisions, fleet } = parts;
     await decisions.load();
     web.start();
+    web.background();
     const failed = (what: string) => (error: unknown) => note(`${what} could not be listed`, { error });
     // Listing models may take a while, and only requests for the list of tools wait for it.
     const models = Promise.all([

@@ -29,14 +29,14 @@ interface ExpiringKey {
 const LOOK_MS = 60_000;
 const PAGE = 500;
 
-/** Creates the looks; `start` begins them. */
+/** Creates the looks; `background` begins them. */
 export function createKeyExpiry(deps: KeyExpiryDeps) {
   const looks = atIntervals(
     () => LOOK_MS,
     () => void look(deps),
   );
   return {
-    start() {
+    background() {
       looks.start();
       void look(deps);
     },

@@ -61,7 +61,7 @@ export type WebFigures = Readonly<
   Record<"jobs" | "pages" | "single pages" | "conversions", { readonly running: number; readonly waiting: number }>
 >;
 
-/** Creates the web part. `start` resumes jobs, `stop` releases them. */
+/** Creates the web part. `background` resumes jobs, `stop` releases them. */
 export function createWeb(deps: WebDeps) {
   const tools = { ...createWebTools(deps), labellerFor: labellersOf(deps) };
   const problem = (message: string, error: unknown) => deps.warn(message, { error });
@@ -109,6 +109,9 @@ export function createWeb(deps: WebDeps) {
       const isLocal = settings().browser.endpoint === "";
       if (isLocal && tools.browserHealth().status !== "disabled" && !hasSandbox()) deps.warn(NO_SANDBOX);
       health.start();
+    },
+    /** Resumes jobs. */
+    background: () => {
       runner.start().catch((error: unknown) => deps.warn("jobs of an earlier run could not be resumed", { error }));
     },
     /** The numbers of running and waiting tasks. The number of waiting jobs is the last one that `count` read. */

@@ -118,3 +118,42 @@ test("services may lack any member, and their routes are those that there are", 
   await lifecycle.stop(0);
   expect(lifecycle.routes()).toEqual([pages]);
 });
+
+test("work for which no answer waits begins when all have started, and one that fails does not delay the others", async () => {
+  const { lifecycle, seen, failures } = program({});
+  const begun = Promise.withResolvers<void>();
+  lifecycle.add("alerts", { background: () => Promise.reject(new Error("no database")) });
+  lifecycle.add("mail", { background: fails("no server") });
+  lifecycle.add("jobs", {
+    background() {
+      seen.push("begin jobs");
+      begun.resolve();
+    },
+  });
+  lifecycle.add("edge", { start: () => void seen.push("start edge") });
+  await lifecycle.start();
+  expect(seen).toEqual(["start edge"]);
+  await begun.promise;
+  expect(seen).toEqual(["start edge", "begin jobs"]);
+  expect(failures.toSorted()).toEqual(["alerts begin its work: no database", "mail begin its work: no server"]);
+  await lifecycle.stop(0);
+});
+
+test("a program that stops before does not begin it", async () => {
+  const { lifecycle } = program({});
+  let isBegun = false;
+  lifecycle.add("jobs", {
+    background() {
+      isBegun = true;
+    },
+  });
+  await lifecycle.start();
+  await lifecycle.stop(0);
+  const later = program({}).lifecycle;
+  const reached = Promise.withResolvers<void>();
+  later.add("later", { background: () => reached.resolve() });
+  await later.start();
+  await reached.promise;
+  expect(isBegun).toBe(false);
+  await later.stop(0);
+});

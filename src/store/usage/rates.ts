@@ -1,9 +1,6 @@
 // The rate limiter's windows as last saved, so that a restart does not reset them.
 
-import { and, eq, gte, isNotNull, lt } from "drizzle-orm";
-import { projects } from "../access/schema.ts";
 import { type Store, steps } from "../engine/store.ts";
-import { apiKeys, rateWindows } from "../schema.ts";
 
 /** The request times of one key. */
 export interface RateWindow {
@@ -17,11 +14,19 @@ export type RateStore = ReturnType<typeof rateStore>;
 
 /** Builds the verbs. */
 export function rateStore(store: Store) {
-  const { db, clock } = store;
+  const { clock } = store;
   // The key is selected, so that a key that was deleted meanwhile does not make the others fail.
   const save = store.statement(
     `INSERT INTO rate_windows (key_id, times_ms, saved_at) SELECT id, ?, ? FROM api_keys WHERE id = ?
      ON CONFLICT (key_id) DO UPDATE SET times_ms = excluded.times_ms, saved_at = excluded.saved_at`,
+  );
+  // In plain SQL, since every start waits for them.
+  const forget = store.statement("DELETE FROM rate_windows WHERE saved_at < ?");
+  const load = store.statement<{ keyId: string; timesMs: string; projectId: string | null }>(
+    `SELECT rate_windows.key_id AS "keyId", rate_windows.times_ms AS "timesMs", projects.id AS "projectId" FROM rate_windows
+     INNER JOIN api_keys ON api_keys.id = rate_windows.key_id
+     LEFT JOIN projects ON projects.id = api_keys.project_id AND projects.rpm IS NOT NULL
+     WHERE rate_windows.saved_at >= ?`,
   );
   return {
     /** Replaces the windows of these keys, in one transaction. */
@@ -39,14 +44,11 @@ export function rateStore(store: Store) {
      * those of its keys.
      */
     async loadRateWindows(sinceMs: number): Promise<RateWindow[]> {
-      await db.delete(rateWindows).where(lt(rateWindows.savedAtMs, sinceMs)).run();
-      const rows = await db
-        .select({ keyId: rateWindows.keyId, timesMs: rateWindows.timesMs, projectId: projects.id })
-        .from(rateWindows)
-        .innerJoin(apiKeys, eq(apiKeys.id, rateWindows.keyId))
-        .leftJoin(projects, and(eq(projects.id, apiKeys.projectId), isNotNull(projects.rpm)))
-        .where(gte(rateWindows.savedAtMs, sinceMs))
-        .all();
+      await forget.run([sinceMs]);
+      const rows = (await load.all([sinceMs])).map(({ keyId, timesMs, projectId }) => ({
+        ...{ keyId, projectId },
+        timesMs: JSON.parse(timesMs) as number[],
+      }));
       const ofProjects = Map.groupBy(rows, ({ projectId }) => projectId);
       ofProjects.delete(null);
       return [
