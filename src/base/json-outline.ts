@@ -176,26 +176,26 @@ function quadsOf(pairs: Uint8Array, steps: Uint8Array) {
   return { classes, count, quads };
 }
 
-/** The bytes two by two, from the first one. Bytes at an odd place are copied, as the memory is read two by two. */
-function wordsOf(bytes: Uint8Array): Uint16Array {
-  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes);
-  return new Uint16Array(buffer, byteOffset, byteLength >> 1);
+/** The memory of the bytes two by two. They may begin in the middle of a pair. */
+function wordsOf({ buffer }: Uint8Array): Uint16Array {
+  return new Uint16Array(buffer, 0, buffer.byteLength >> 1);
 }
 
 /** The offset after the list of numbers whose first item may begin at `from`; -1 if it is not such a list. */
 function endOfNumbers(bytes: Uint8Array, from: number, words: Uint16Array): number {
   const { pairs, steps, classes, count, quads } = tables();
+  const { byteOffset } = bytes;
   let at = from;
   let state = 0;
-  if (at % 2 === 1) {
+  if ((byteOffset + at) % 2 === 1) {
     // What is read from an even place comes in pairs: the first byte goes with a space before it.
     state = steps[pairs[SPACE_BEFORE | (bytes[at] as number)] as number] as number;
     if (state >= STATES_COUNT) return -1;
     at++;
   }
   let row = state * count * count;
-  const last = words.length - 1;
-  let word = at >> 1;
+  const last = ((byteOffset + bytes.length) >> 1) - 1;
+  let word = (byteOffset + at) >> 1;
   for (; word < last; word += 2) {
     const next = quads[
       row + (classes[words[word] as number] as number) * count + (classes[words[word + 1] as number] as number)
@@ -203,7 +203,7 @@ function endOfNumbers(bytes: Uint8Array, from: number, words: Uint16Array): numb
     if (next === CLOSER) break;
     row = next;
   }
-  at = word << 1;
+  at = (word << 1) - byteOffset;
   state = row / (count * count);
   for (; at < bytes.length; at += 2) {
     // Past the end there is nothing, which is no part of a list.

@@ -7,17 +7,29 @@ const WRITTEN_AT_ONCE = 14 * 1024;
 /** Of larger bodies the pieces cost little, and these would be copied. */
 const COPIED_MAX = 1024 * 1024;
 
-/** The body for a `Response` that goes to the server. */
-export function wholeBody(content: string | Uint8Array<ArrayBuffer>): BodyInit {
+/** The body for a `Response` that goes to the server. Parts are bytes that follow one another. */
+export function wholeBody(content: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[]): BodyInit {
+  if (typeof content !== "string" && !(content instanceof Uint8Array)) return joinedBody(content);
   // A character has at least one byte.
   if (content.length > COPIED_MAX) return content;
   if (3 * content.length <= WRITTEN_AT_ONCE) return content;
   const bytes = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
   if (bytes <= WRITTEN_AT_ONCE || bytes > COPIED_MAX) return content;
+  return streamOf([content], bytes);
+}
+
+function joinedBody(parts: readonly Uint8Array<ArrayBuffer>[]): BodyInit {
+  let bytes = 0;
+  for (const part of parts) bytes += part.byteLength;
+  // The stream copies what is written, so that nothing has to be joined before.
+  return bytes <= WRITTEN_AT_ONCE || bytes > COPIED_MAX ? Buffer.concat(parts, bytes) : streamOf(parts, bytes);
+}
+
+function streamOf(parts: readonly (string | Uint8Array<ArrayBuffer>)[], bytes: number): ReadableStream {
   const source: Bun.DirectUnderlyingSource = {
     type: "direct",
     pull(controller) {
-      controller.write(content);
+      for (const part of parts) controller.write(part);
       controller.end();
     },
   };

@@ -93,6 +93,16 @@ describe("an outline", () => {
     }
   });
 
+  test("what lies behind the bytes is no part of them", () => {
+    for (const before of [0, 1]) {
+      const memory = bytesOf(`${"x".repeat(before)}{"data":[${vector.join(",")}],"model":"m"}`);
+      const end = memory.indexOf("]".charCodeAt(0));
+      for (const cut of [end - 3, end - 2, end - 1, end])
+        expect(() => parseOutline(memory.subarray(before, cut))).not.toThrow();
+      expect(parseOutline(memory.subarray(before, end))).toBeUndefined();
+    }
+  });
+
   test("a list that breaks off is an error", () => {
     const text = `{"first":[${vector.join(",")}],"second":[${vector.join(",")}`;
     for (const cut of [text, text.slice(0, -1), `${text},`])

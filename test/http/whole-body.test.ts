@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { wholeBody } from "../../src/http/whole-body.ts";
 
 const KIB = 1024;
-let given: string | Uint8Array<ArrayBuffer> = "";
+let given: Parameters<typeof wholeBody>[0] = "";
 const aborts: string[] = [];
 const server = Bun.serve({
   port: 0,
@@ -48,6 +48,18 @@ describe("a body of which all bytes are known", () => {
       "x-other": "1",
     });
     expect(await response.bytes()).toEqual(plain);
+  });
+
+  test.each([
+    ["short", [bytesOf(10), bytesOf(3)]],
+    ["long", [bytesOf(20_000), bytesOf(3), bytesOf(9000).subarray(5)]],
+    ["longer than what is given at once", [bytesOf(KIB * KIB), bytesOf(3)]],
+  ])("%s parts arrive as one body", async (_name, parts) => {
+    given = parts;
+    const response = await fetch(server.url);
+    const joined = new Uint8Array(Buffer.concat(parts));
+    expect(response.headers.get("content-length")).toBe(String(joined.byteLength));
+    expect(await response.bytes()).toEqual(joined);
   });
 
   test("is given at once if it is longer than the server's buffer, and not much longer", () => {

@@ -82,7 +82,7 @@ async function answerOf(
   const ttfbMs = performance.now() - exchange.startedMs;
   const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
   settle(usage, { ttfbMs });
-  return new Response(wholeBody(said as string | Uint8Array<ArrayBuffer>), {
+  return new Response(wholeBody(said), {
     headers: { "content-type": "application/json" },
   });
 }
@@ -90,7 +90,7 @@ async function answerOf(
 /** An upstream's answer, and the answer that the client gets. */
 interface ReadAnswer {
   readonly usage: Measured;
-  readonly said: string | Uint8Array;
+  readonly said: string | readonly Uint8Array<ArrayBuffer>[];
 }
 
 function bodyFor(
@@ -218,18 +218,23 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
         : put(usages[0], shown),
     );
   }
-  return { usage, said: edits.length === 0 ? bytes : withEdits(bytes, edits) };
+  return { usage, said: withEdits(bytes as Uint8Array<ArrayBuffer>, edits) };
 }
 
-/** The bytes with parts replaced. */
-function withEdits(bytes: Uint8Array, edits: { from: number; to: number; text: string }[]): Uint8Array {
-  const parts: Uint8Array[] = [];
+/** The bytes with parts replaced, in pieces that follow one another. */
+function withEdits(
+  bytes: Uint8Array<ArrayBuffer>,
+  edits: { from: number; to: number; text: string }[],
+): Uint8Array<ArrayBuffer>[] {
+  if (edits.length === 0) return [bytes];
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let at = 0;
   for (const { from, to, text } of edits.sort((a, b) => a.from - b.from)) {
     parts.push(bytes.subarray(at, from), Buffer.from(text));
     at = to;
   }
-  return Buffer.concat([...parts, bytes.subarray(at)]);
+  parts.push(bytes.subarray(at));
+  return parts;
 }
 
 /** The settled usage of an answer, and the usage object for the client; undefined if there is none. */
