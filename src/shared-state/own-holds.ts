@@ -1,6 +1,7 @@
 // What a node has on Redis of its requests in progress. Each entry is renewed, and expires soon after its node has crashed.
 
-import type { RedisScript, SharedRedis } from "./redis.ts";
+import type { SharedRedis } from "./redis.ts";
+import type { RedisScript } from "./redis-script.ts";
 
 /** The entries of a node that has crashed expire after this time. */
 export const HOLD_MS = 30_000;

@@ -1,7 +1,8 @@
 // Kept answers of models on Redis, for all nodes. They are sealed by the gateway, so here they are opaque bytes. Redis deletes each
 // when its time is over; an index beside them has their sizes, so that all of them together stay within a limit.
 
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { redisScript } from "./redis-script.ts";
 
 /** An answer to keep. */
 export interface SharedAnswer {

@@ -2,7 +2,8 @@
 // that a request asks nothing while a breaker is closed; changes are published, and read every few seconds for lost messages.
 // Which failures led to an opening stays with each node.
 
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { redisScript } from "./redis-script.ts";
 
 /** A change, or what is known. `open` for 0 ms or less: the next call probes. */
 type News =

@@ -1,7 +1,8 @@
 // What a node has on Redis of its requests with a budget: an entry for each request in progress, and one for all that ended and
 // whose cost is not in the database yet. Each is renewed, and expires soon after its node has crashed.
 
-import { KEY_PREFIX, type RedisScript, redisScript, type SharedRedis } from "./redis.ts";
+import { KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { type RedisScript, redisScript } from "./redis-script.ts";
 import type { Reservation, Unwritten } from "./reservations.ts";
 
 /** The entries of a node that has crashed expire after this time. */

@@ -5,7 +5,8 @@ import type { Flight, FlightOptions, Flights } from "../base/flights.ts";
 import { sha256Hex } from "../base/ids.ts";
 import { untilAborted } from "../base/until-aborted.ts";
 import { VERSION } from "../base/version.ts";
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { redisScript } from "./redis-script.ts";
 
 /** What sharing needs. */
 export interface SharedFlightsOptions {

@@ -2,7 +2,8 @@
 // their requests run, so those of a node that crashed expire soon.
 
 import type { HostLease, HostLeases } from "./host-leases.ts";
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { redisScript } from "./redis-script.ts";
 
 /** What sharing leases needs. */
 export interface SharedHostLeasesOptions {

@@ -11,8 +11,9 @@ import {
   type Verdict,
   WINDOW_MS,
 } from "./rate-windows.ts";
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
 import { BORN, BORN_SCRIPT, createDoubt } from "./redis-doubt.ts";
+import { redisScript } from "./redis-script.ts";
 
 /** What a limiter needs to share windows with other nodes. */
 export interface SharedLimiterOptions {
@@ -42,7 +43,8 @@ const GROUP_MAX = 1000;
  * Gives for each window how many of them were admitted, how many requests are in the window now, and milliseconds until the oldest
  * leaves it (-1: it is empty); then born.
  */
-const ADMIT = redisScript(`
+const ADMIT = redisScript(
+  `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 ${BORN_SCRIPT}
@@ -93,7 +95,9 @@ end
 reply[#reply + 1] = born
 reply[#reply + 1] = KEYS[1]
 return reply
-`);
+`,
+  { isWhole: true },
+);
 
 /** KEYS: the window. ARGV: the member of the request, "1" for slices, of which the newest gives it back. */
 const TAKE_BACK = redisScript(`

@@ -3,8 +3,9 @@
 
 import { ApiError } from "../base/errors.ts";
 import { createOwnHolds, HOLD_MS, type Hold, RENEW_MS } from "./own-holds.ts";
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
 import { BORN, BORN_SCRIPT, createDoubt } from "./redis-doubt.ts";
+import { redisScript } from "./redis-script.ts";
 import {
   type LimitReached,
   memoryRequestSlots,

@@ -2,7 +2,8 @@
 // they still count when Redis cannot be reached or was emptied.
 
 import { sha256Hex } from "../base/ids.ts";
-import { askRedis, KEY_PREFIX, redisScript, type SharedRedis } from "./redis.ts";
+import { askRedis, KEY_PREFIX, type SharedRedis } from "./redis.ts";
+import { redisScript } from "./redis-script.ts";
 import type { LocalThrottle, SignInThrottle, ThrottleLimit } from "./sign-in-throttle.ts";
 
 /** What one set of counters needs to be shared. */

@@ -5,9 +5,10 @@
 import { ApiError } from "../base/errors.ts";
 import { createOwnHolds, HOLD_MS, type Hold } from "./own-holds.ts";
 import { SLICE_MS, WINDOW_MS } from "./rate-windows.ts";
-import { askRedis, KEY_PREFIX, redisScript } from "./redis.ts";
+import { askRedis, KEY_PREFIX } from "./redis.ts";
 import { BORN, BORN_SCRIPT, createDoubt } from "./redis-doubt.ts";
 import type { SharedSlotsOptions } from "./redis-request-slots.ts";
+import { redisScript } from "./redis-script.ts";
 import type { ScopedLimit } from "./request-slots.ts";
 import {
   type MemoryTokenWindows,

@@ -3,6 +3,8 @@
 // waits for it.
 
 import { Redis } from "ioredis";
+import type { RedisScript } from "./redis-script.ts";
+import { gatherCalls } from "./redis-turn.ts";
 
 /** How to connect. */
 export interface RedisOptions {
@@ -35,12 +37,6 @@ export interface SharedRedis {
   close(): Promise<void>;
 }
 
-/** A script with its source and its hash, which is computed once. */
-export interface RedisScript {
-  readonly source: string;
-  readonly sha1: string;
-}
-
 /** A command that takes longer counts as failed, since a request waits for it. */
 const COMMAND_MS = 500;
 const CONNECT_MS = 2000;
@@ -66,11 +62,6 @@ const CONNECTION = {
 
 /** All keys and channels start with it. */
 export const KEY_PREFIX = "sallyport:";
-
-/** Creates a script from its source. */
-export function redisScript(source: string): RedisScript {
-  return { source, sha1: new Bun.CryptoHasher("sha1").update(source).digest("hex") };
-}
 
 /**
  * Runs a script whose reply is a list that ends in its first key. Throws if it ends in anything else, so that no caller ever
@@ -115,20 +106,19 @@ export function connectRedis({ url, changed, problem, refusing }: RedisOptions):
   const channel = (topic: string) => `${KEY_PREFIX}${redis.options.db ?? 0}:${topic}`;
   const messages = openMessages(redis);
   const silence = silenceOf(redis);
+  const gathered = gatherCalls(async ({ source, sha1 }, keys, args) => {
+    try {
+      return await silence.watch(redis.evalsha(sha1, keys.length, ...keys, ...args));
+    } catch (error) {
+      // A Redis that was restarted has no scripts, so the command did not run.
+      if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+      return await silence.watch(redis.eval(source, keys.length, ...keys, ...args));
+    }
+  });
   return {
     isUp: () => up,
     isServing: () => up && !refusals.isRefusing(),
-    run: (script, keys, args) =>
-      refusals.watch(script, async () => {
-        const { source, sha1 } = script;
-        try {
-          return await silence.watch(redis.evalsha(sha1, keys.length, ...keys, ...args));
-        } catch (error) {
-          // A Redis that was restarted has no scripts, so the command did not run.
-          if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
-          return await silence.watch(redis.eval(source, keys.length, ...keys, ...args));
-        }
-      }),
+    run: (script, keys, args) => refusals.watch(script, () => gathered.run(script, keys, args)),
     channel,
     listen: (topic, heard) => messages.listen(channel(topic), heard),
     whenUp(listener) {
@@ -138,6 +128,7 @@ export function connectRedis({ url, changed, problem, refusing }: RedisOptions):
     settled: () => settled.promise,
     async close() {
       isClosing = true;
+      gathered.flush();
       messages.close();
       redis.disconnect();
     },

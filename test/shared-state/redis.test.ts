@@ -1,7 +1,8 @@
 // The connection that nodes share: what happens when Redis hangs, and that messages are heard again after it restarts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { askRedis, connectRedis, redisScript } from "../../src/shared-state/redis.ts";
+import { askRedis, connectRedis } from "../../src/shared-state/redis.ts";
+import { redisScript } from "../../src/shared-state/redis-script.ts";
 import { HAS_REDIS, joinRedis, type RedisNode, startRedis, type TestRedis } from "../support/redis.ts";
 
 const ECHO = redisScript("redis.call('PUBLISH', ARGV[1], ARGV[2]) return {ARGV[2], KEYS[1]}");
