@@ -62,6 +62,22 @@ describe("relay", () => {
     );
   });
 
+  test("escapes in a text pass as they are, and the text is counted without them", () => {
+    const texts = ["one", "line\n", 'say "this"', "a\\", "\\", '\\"', "\t语", "two"];
+    const frame = (delta: string, more = "null") =>
+      `data: {"id":"theirs","model":"m","choices":[{"index":0,"delta":{${delta}},"finish_reason":${more}}]}\n\n`;
+    // A slash may be escaped, and any other character by its number.
+    const written = [...texts.map((text) => JSON.stringify(text)), '"\\/\\u0041"'];
+    const frames = [...written.map((text) => frame(`"content":${text}`)), frame("", '"stop"'), "data: [DONE]\n\n"];
+    const one = relay();
+    const out = one.push(frame('"role":"assistant"')) + one.push(frames.join("")) + one.end();
+    expect(one.output.toString()).toBe(`${texts.join("")}/A`);
+    for (const text of written) expect(out).toContain(`"delta":{"content":${text}}`);
+    const broken = relay();
+    broken.push(frame('"role":"assistant"') + frame('"content":"a"') + frame('"content":"\\x"'));
+    expect(broken.fault?.code).toBe("provider_stream_interrupted");
+  });
+
   test("a stream cut anywhere gives only whole JSON, and ends well or in an error", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.nat(3000), (name, length) => {

@@ -13,7 +13,7 @@ import type { OutputText } from "../../output-text.ts";
 import { noteSeals } from "./details.ts";
 import { HeldUsage } from "./held-usage.ts";
 import { chatError } from "./reader.ts";
-import { type TextTemplate, templateOf, textEnd } from "./text-template.ts";
+import { type TextTemplate, templateOf, textEnd, writtenText } from "./text-template.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd } from "./usage.ts";
 
@@ -76,10 +76,12 @@ export class OpenaiChatRelay implements FrameRelay {
         const textTo = textEnd(block, textFrom);
         // Nearly always, another plain frame follows or the block ends.
         isPlain = textTo >= 0 && block.startsWith(template.between, textTo);
-        if (isPlain || (textTo >= 0 && block.startsWith(template.suffix, textTo))) {
-          const text = block.slice(textFrom, textTo);
+        const isLast = !isPlain && textTo >= 0 && block.startsWith(template.suffix, textTo);
+        const text = block.slice(textFrom, textTo);
+        const written = isPlain || isLast ? writtenText(text) : undefined;
+        if (written !== undefined) {
           const next = textTo + template.suffix.length;
-          this.#output.add(text);
+          this.#output.add(written);
           if (!template.same) {
             if (passFrom < at) out += block.slice(passFrom, at);
             out = out + (isOpen ? template.ourBetween : template.ourPrefix) + text;

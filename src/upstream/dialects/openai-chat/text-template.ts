@@ -27,15 +27,25 @@ export function templateOf(data: string, spliced: string): TextTemplate | undefi
   return { prefix, suffix, ourPrefix, ourSuffix, between: suffix + prefix, ourBetween: ourSuffix + ourPrefix, same };
 }
 
-/** The position of the first quote within a frame; -1 if the frame ends before it. Texts of chunks are short. */
+/** The position of the quote that ends a text within a frame; -1 if the frame ends before it. Texts of chunks are short. */
 export function textEnd(block: string, from: number): number {
   for (let at = from; at < block.length; at++) {
     const code = block.charCodeAt(at);
     if (code === QUOTE) return at;
-    if (code === LINE_FEED && block.charCodeAt(at + 1) === LINE_FEED) return -1;
+    if (code === BACKSLASH) at++;
+    else if (code === LINE_FEED && block.charCodeAt(at + 1) === LINE_FEED) return -1;
   }
   return -1;
 }
 
-const QUOTE = 34;
-const LINE_FEED = 10;
+/** The text that stands in a frame like this; undefined if its escapes are no valid JSON. */
+export function writtenText(raw: string): string | undefined {
+  if (!raw.includes("\\")) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+const [QUOTE, BACKSLASH, LINE_FEED] = [34, 92, 10];
