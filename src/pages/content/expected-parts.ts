@@ -235,9 +235,9 @@ export function captionsOf(blocks: readonly Block[]): ReadonlyMap<Block, PageEle
   const found = new Map<Block, PageElement>();
   const figures = new Map<PageElement, boolean>();
   for (const block of blocks) {
-    if (block.text.length > CAPTION_CHARS_MAX || isCredit(block.text) || isPointer(block)) continue;
-    const figure = figureOf(block.element);
-    if (figure === undefined) continue;
+    // Few blocks stand in a caption, so that is asked first.
+    const figure = block.text.length > CAPTION_CHARS_MAX ? undefined : figureOf(block.element);
+    if (figure === undefined || isCredit(block.text) || isPointer(block)) continue;
     const known = figures.get(figure) ?? isFigure(figure);
     figures.set(figure, known);
     if (known) found.set(block, figure);

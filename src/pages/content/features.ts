@@ -9,7 +9,7 @@ import type { Block } from "./blocks.ts";
 import { type ContainerStats, measureContainers, proseOf } from "./containers.ts";
 import { FeatureRow } from "./feature-row.ts";
 import { readPageTraits } from "./page-traits.ts";
-import { DATE, type KnownWords, PHRASES, PRICE, wordFigures } from "./phrases.ts";
+import { type KnownWords, LOOKED_FOR, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
 /** Words in the class, id or role of an element that indicate its purpose. The model's weights depend on the order. */
@@ -173,8 +173,9 @@ interface Own {
 function ownTraits(block: Block, known: KnownWords): Own {
   const { text } = block;
   const chars = text.length;
-  const words = text.split(" ").length;
   const signs = countSigns(text);
+  const words = signs.spaces + 1;
+  const { shares, hints } = wordFigures(text, known);
   const head = text.length > 400 ? text.slice(0, 400) : text;
   const tag = TAGS.findIndex((tags) => tags.includes(block.element.tag));
   const linkDensity = block.linkChars / chars;
@@ -196,10 +197,8 @@ function ownTraits(block: Block, known: KnownWords): Own {
     signs.capitals / chars,
     /[|»›→·•]/.test(head) ? 1 : 0,
     MACHINE_TEXT.test(head) ? 1 : 0,
-    DATE.test(head) ? 1 : 0,
-    PRICE.test(head) ? 1 : 0,
-    ...PHRASES.map((phrase) => (phrase.test(head) ? 1 : 0)),
-    ...wordFigures(text, known),
+    ...LOOKED_FOR.map((pattern, at) => ((hints & (1 << at)) !== 0 && pattern.test(head) ? 1 : 0)),
+    ...shares,
     tag,
     ...TAGS.map((_, index) => (index === tag ? 1 : 0)),
   ];
@@ -211,14 +210,15 @@ const PAUSES = ",;:，、";
 /** Characters that may follow the end of a sentence. */
 const AFTER_END = " \"'”’)";
 
-/** Counts ends of sentences, pauses, digits and capitals in one pass. */
-function countSigns(text: string): { ends: number; pauses: number; digits: number; capitals: number } {
-  const signs = { ends: 0, pauses: 0, digits: 0, capitals: 0 };
+/** Counts ends of sentences, pauses, digits, capitals and spaces in one pass. */
+function countSigns(text: string): Record<"ends" | "pauses" | "digits" | "capitals" | "spaces", number> {
+  const signs = { ends: 0, pauses: 0, digits: 0, capitals: 0, spaces: 0 };
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     // Lower-case letters and spaces are by far the most common characters, so they are skipped first.
-    if ((code >= 97 && code <= 122) || code === 32) continue;
-    if (code >= 65 && code <= 90) signs.capitals++;
+    if (code >= 97 && code <= 122) continue;
+    if (code === 32) signs.spaces++;
+    else if (code >= 65 && code <= 90) signs.capitals++;
     else if (code >= 48 && code <= 57) signs.digits++;
     else {
       const sign = text[i] as string;

@@ -2,7 +2,7 @@
 // Parts that a reader can open (panels, tabs, accordions) are content, whether or not they are open.
 
 import { hasUnseenText, hidingOf, isOnlyInvisible, isShownAgain } from "../dom/hidden.ts";
-import { closest, elementsOf, PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, nodesOf, PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { UNSEEN_ATTRIBUTE } from "../dom/unseen-attribute.ts";
 import { isInFrame } from "./judged.ts";
@@ -125,7 +125,7 @@ function removeTinyText(element: PageElement): void {
   const hasSize = ({ attributes }: PageElement) =>
     // The browser has told of each element by itself.
     isMarked || attributes["class"] !== undefined || /font/i.test(attributes["style"] ?? "");
-  for (const node of [...walk(element)]) {
+  for (const node of nodesOf(element)) {
     if (!(node instanceof PageText) || node.data.trim() === "") continue;
     let at = node.parentNode;
     while (at !== null && at !== element && !hasSize(at)) at = at.parentNode;

@@ -15,6 +15,6 @@ export function dropListingSigns(frame: PageElement): void {
 const COPY = /^(?:copy(?: code| to clipboard)?|copied!?)$/i;
 
 /** Whether an element is the button that copies a listing. */
-export function isCopyButton({ tag, textContent }: PageElement): boolean {
-  return tag === "button" && COPY.test(textContent.trim());
+export function isCopyButton(element: PageElement): boolean {
+  return element.tag === "button" && COPY.test(element.textContent.trim());
 }

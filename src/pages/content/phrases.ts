@@ -21,7 +21,7 @@ export const PHRASES: readonly RegExp[] = [
 export const DATE =
   /\b(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}|\b\d{1,2}[./]\d{1,2}[./](?:19|20)?\d\d\b|\b(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.? \d{1,2}|\b\d{1,2}\.? (?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)|\bago\b|\bvor \d+/i;
 /** An amount of money. */
-export const PRICE = /[$€£¥₹]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b/i;
+const PRICE = /[$€£¥₹]\s?\d|\d\s?[€£]|\b(?:usd|eur|gbp)\b/i;
 
 /** Function words of the most common languages in Latin and Cyrillic script. */
 const SMALL_WORDS = new Set(
@@ -41,19 +41,55 @@ const PERSONAL_WORDS = new Set(
   "i me my mine we us our you your ich wir uns du sie ihr mein je nous vous mon yo nosotros mi".split(" "),
 );
 
-/** The kinds of the words of a page, which repeat: bits of `kindOf`. */
+/** The patterns that are looked for in the start of every text: a date, a price, and the phrases. */
+export const LOOKED_FOR: readonly RegExp[] = [DATE, PRICE, ...PHRASES];
+/**
+ * For each of these patterns, parts of words of which one stands in every text that matches it. The words of a page repeat, so that
+ * few texts have to be compared with the patterns themselves.
+ */
+const HINTS: readonly RegExp[] = [
+  /\d|ago/i,
+  /[$€£¥₹]|usd|eur|gbp/i,
+  /©|\(c\)|copyright|rights|rechte|droits|privacy|terms|impressum|datenschutz/i,
+  /cookie|consent|gdpr|opt/i,
+  /subscribe|newsletter|sign|abonnier|inscri|suscr|mail/i,
+  /share|tweet|facebook|twitter|whatsapp|pinterest|linkedin|instagram|follow|teilen|partager/i,
+  /more|reading|all|lesen|lire|leer|shop/i,
+  /reply|comment|kommentar|log|sign|register|anmelden|antworten/i,
+  /related|also|recommended|more|popular|trending|read|latest|ähnliche|verwandte|lesen|interess|previous|next/i,
+  /add|stock|checkout|shipping|quantity|sold|quick|choose|warenkorb/i,
+  /by|posted|written|published|updated|von|veröffentlicht|modified|read|photo|image|credit/i,
+  /advertis|sponsored|anzeige|werbung|publicité/i,
+  /skip|back|toggle|close|menu|search|loading|oben|javascript/i,
+  /filter|sort|show|results|page|item|product/i,
+  /tag|categor|filed|schlagw|kategorie|topic/i,
+];
+const ANY_HINT = new RegExp(HINTS.map(({ source }) => source).join("|"), "i");
+
+/** What is known of the words of a page, which repeat: bits of `kindOf`. */
 export type KnownWords = Map<string, number>;
 
 const SMALL = 1;
 const PERSONAL = 2;
 const LOWER = 4;
+/** From this bit on, each bit stands for one of the patterns of which a word has a hint. */
+const HINTS_FROM = 3;
 
-/** The shares of function words, of words without a capital, and of personal words. */
-export function wordFigures(text: string, known: KnownWords): number[] {
+/** What the words at the start of a text say. */
+export interface WordFigures {
+  /** The shares of function words, of words without a capital, and of personal words. */
+  readonly shares: readonly number[];
+  /** For each of LOOKED_FOR, a bit that is set unless the first 400 characters surely do not match it. */
+  readonly hints: number;
+}
+
+/** Reads the words at the start of a text whose white space is collapsed. */
+export function wordFigures(text: string, known: KnownWords): WordFigures {
   const words = (text.length > 600 ? text.slice(0, 600) : text).split(" ");
   let small = 0;
   let lower = 0;
   let personal = 0;
+  let kinds = 0;
   for (const word of words) {
     let kind = known.get(word);
     if (kind === undefined) {
@@ -63,12 +99,20 @@ export function wordFigures(text: string, known: KnownWords): number[] {
     if ((kind & SMALL) !== 0) small++;
     if ((kind & PERSONAL) !== 0) personal++;
     if ((kind & LOWER) !== 0) lower++;
+    kinds |= kind;
   }
-  return [small / words.length, Math.min(30, small), lower / words.length, personal / words.length];
+  const shares = [small / words.length, Math.min(30, small), lower / words.length, personal / words.length];
+  return { shares, hints: kinds >> HINTS_FROM };
 }
 
 function kindOf(word: string): number {
   const folded = word.toLowerCase();
   const isLower = folded === word && folded !== word.toUpperCase();
-  return (SMALL_WORDS.has(folded) ? SMALL : 0) | (PERSONAL_WORDS.has(folded) ? PERSONAL : 0) | (isLower ? LOWER : 0);
+  let kind =
+    (SMALL_WORDS.has(folded) ? SMALL : 0) | (PERSONAL_WORDS.has(folded) ? PERSONAL : 0) | (isLower ? LOWER : 0);
+  if (ANY_HINT.test(word))
+    HINTS.forEach((hint, at) => {
+      if (hint.test(word)) kind |= 1 << (HINTS_FROM + at);
+    });
+  return kind;
 }

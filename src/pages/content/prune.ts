@@ -1,6 +1,6 @@
 // Removes from the tree what is not main content: text that was not kept, and elements that hold nothing that was.
 
-import { elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import { elementsOf, nodesOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import { isContentFrame } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
 import { type JudgedPage, shareOfKept } from "./judged.ts";
@@ -35,7 +35,7 @@ export function prune(
       holding.add(element);
       hold(element.parentNode);
     }
-  for (const node of [...walk(document.body)]) {
+  for (const node of nodesOf(document.body)) {
     if (node.parentNode === null) continue;
     if (node instanceof PageText) {
       if (node.data.trim() !== "" && !keptNodes.has(node)) node.remove();

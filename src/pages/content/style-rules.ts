@@ -2,7 +2,7 @@
 // looks for them. Sheets elsewhere are not fetched, and a rule that might be undone by another one is not applied.
 
 import { isFadedIn } from "../dom/hidden.ts";
-import { closest, elementsOf, type PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, elementsOf, nodesOf, type PageElement, PageText } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
 /** The declarations that can hide a part, each with the values that do. */
@@ -131,7 +131,7 @@ function textSizes(body: PageElement, elements: readonly PageElement[]): Readonl
   const add = (element: PageElement | null, chars: number) => {
     if (element !== null && chars > 0) sizes.set(element, (sizes.get(element) ?? 0) + chars);
   };
-  for (const node of walk(body)) if (node instanceof PageText) add(node.parentNode, node.data.trim().length);
+  for (const node of nodesOf(body)) if (node instanceof PageText) add(node.parentNode, node.data.trim().length);
   for (const element of elements.toReversed()) add(element.parentNode, sizes.get(element) ?? 0);
   return sizes;
 }

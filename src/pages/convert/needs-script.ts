@@ -1,6 +1,6 @@
 // Tells whether a page, as it was sent, is an empty shell that needs a browser, or only redirects to another page.
 
-import { type PageElement, PageText, walk } from "../dom/node.ts";
+import { nodesOf, type PageElement, PageText, walk } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 
 /** A page with less text than this and enough script is a shell. */
@@ -102,7 +102,7 @@ function* elements(root: PageElement): Generator<PageElement> {
 /** The number of characters that the page shows without scripts. */
 export function visibleChars(root: PageElement): number {
   let chars = 0;
-  for (const node of walk(root))
+  for (const node of nodesOf(root))
     if (
       node instanceof PageText &&
       node.parentNode?.tag !== "noscript" &&

@@ -185,6 +185,13 @@ function following(node: PageNode, root: PageElement): PageNode | null {
   return at === null ? null : at.nextSibling;
 }
 
+/** Every node below `root` in document order, as an array, so that the tree may be changed while they are processed. */
+export function nodesOf(root: PageElement): PageNode[] {
+  const found: PageNode[] = [];
+  for (let node = root.firstChild; node !== null; node = following(node, root)) found.push(node);
+  return found;
+}
+
 /** All elements below `root` in document order, as an array, so that the tree may be changed while they are processed. */
 export function elementsOf(root: PageElement): PageElement[] {
   const found: PageElement[] = [];

@@ -1,6 +1,6 @@
 // Replaces formulas with elements that contain TeX as their text, whichever library rendered the formulas.
 
-import { closest, PageElement, PageText, walk } from "../dom/node.ts";
+import { closest, nodesOf, PageElement, PageText } from "../dom/node.ts";
 import { texOfMathml } from "./mathml.ts";
 
 /** A formula in TeX. */
@@ -89,7 +89,7 @@ const IS_TEX = /\\[a-zA-Z]|[\^_=+<>]|^\s*[a-zA-Z]\s*$/;
 
 /** Turns TeX in the text, which a script of the page would have rendered, into formulas, so that it is not escaped. */
 export function readRawTex(root: PageElement): void {
-  for (const node of [...walk(root)]) {
+  for (const node of nodesOf(root)) {
     if (!(node instanceof PageText) || !/\\[([]|\$[^$]*\$/.test(node.data)) continue;
     if (closest(node, ({ tag }) => VERBATIM.has(tag)) !== undefined) continue;
     splitFormulas(node);
