@@ -20,18 +20,31 @@ const STEP_CHARS_MIN = 512 * 1024;
  * Sends the request and resolves with the answer once its headers report success. Otherwise throws `UpstreamFault` or, if
  * `signal` aborted, its reason.
  */
-export async function callProvider(
+export function callProvider(
   provider: Provider,
   request: UpstreamRequest<BodyText>,
   options: CallOptions,
 ): Promise<UpstreamAnswer> {
   const headers = headersOf(provider, request, options);
   const encoded = sentBody(request.body);
-  const body = encoded instanceof Promise ? await encoded : encoded;
-  const { client } = provider;
-  const sent = { provider, request, body, headers, options };
-  const response = client === undefined ? await byFetch()(sent) : await callByClient(client, sent);
-  if (response.ok) return response;
+  // Nearly all bodies are short, and then nothing is waited for before the call.
+  return encoded instanceof Promise
+    ? encoded.then((body) => send({ provider, request, body, headers, options }))
+    : send({ provider, request, body: encoded, headers, options });
+}
+
+function send(sent: SentCall): Promise<UpstreamAnswer> {
+  const { client } = sent.provider;
+  return client === undefined ? callByPlatform(sent) : callByClient(client, sent);
+}
+
+async function callByPlatform(sent: SentCall): Promise<UpstreamAnswer> {
+  const response = await byFetch()(sent);
+  return response.ok ? response : await refused(sent.provider, response);
+}
+
+/** Throws the fault of an answer that is no success. */
+async function refused(provider: Provider, response: UpstreamAnswer): Promise<never> {
   const refusal = await readError(response);
   if (response.status < 400)
     throw new UpstreamFault("unavailable", `The provider redirected the call (${response.status}).`, {
@@ -67,6 +80,7 @@ async function callByClient(
   { provider, request, body, headers, options: { signal, upload } }: SentCall,
 ): Promise<OwnAnswer> {
   if (signal.aborted) throw signal.reason;
+  let answer: OwnAnswer;
   try {
     const call = client.call({
       method: "POST",
@@ -81,11 +95,12 @@ async function callByClient(
     });
     // The listener stays, since until the body ends, the call must be aborted if the client leaves.
     signal.addEventListener("abort", () => call.stop(signal.reason), { once: true });
-    return new OwnAnswer(await call.answer);
+    answer = new OwnAnswer(await call.answer);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw faultOf(error);
   }
+  return answer.ok ? answer : await refused(provider, answer);
 }
 
 /** The headers of calls that add none of their own, as nearly all are, and what they were made of. */
