@@ -57,10 +57,15 @@ describe("the verdict on other text does not change", () => {
     ],
     ["a post in a form", '<form><input type="hidden"><p>I have a teak deck with old seams.</p></form>'],
     ["a custom element with another name", "<ad-hoc-note><p>Another story</p></ad-hoc-note>"],
+    ["a number that is no link", "<p>#12</p>"],
     ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
     ["addresses", `<p>${"https://example.com/a/1234567890/bcdef ".repeat(4)}</p>`],
   ];
   for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.5]));
+});
+
+test("the link with the number of a post never counts", () => {
+  expect(verdicts('<p><a href="#post-12">#12</a></p>')).toEqual([0.5, 0]);
 });
 
 test("buttons, and short texts that are repeated many times, count somewhat less", () => {

@@ -65,8 +65,10 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
   const isMeant = aside <= expected * SHARE_MAX;
   const isLabel = labelsIn(blocks);
   return verdicts.map((verdict, index) => {
+    const block = blocks[index] as Block;
+    if (isPostNumber(block)) return 0;
     if (isMeant && isAside[index] === true) return verdict * DISCOUNT;
-    return isLabel(blocks[index] as Block) ? verdict * MILD_DISCOUNT : verdict;
+    return isLabel(block) ? verdict * MILD_DISCOUNT : verdict;
   });
 }
 
@@ -122,6 +124,11 @@ function isControl({ tag, attributes }: PageElement): boolean {
 /** Whether a text states who has the rights. */
 export function isRights(text: string): boolean {
   return text.length < RIGHTS_CHARS_MAX && RIGHTS.test(text);
+}
+
+/** Whether a text is the number of a post, as a link to it: an address, whatever the verdict on it. */
+function isPostNumber({ text, linkChars }: Block): boolean {
+  return linkChars === text.length && /^#\d{1,7}$/.test(text);
 }
 
 function isCodes(text: string): boolean {
