@@ -15,6 +15,7 @@ import { addDescription } from "./described.ts";
 import { keepEntries } from "./entries.ts";
 import { dropEntryLabels } from "./entry-labels.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
+import { isRowOfFacts } from "./facts.ts";
 import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import type { PageKind } from "./kind-signs.ts";
@@ -260,7 +261,9 @@ function isControl({ element, text, controlChars }: Block): boolean {
 }
 
 function completeLists(page: JudgedPage): void {
-  completeWithin(page, (element) => element.tag === "ol" || element.tag === "dl" || element.tag === "ul", LIST_SHARE);
+  const isList = (element: PageElement) =>
+    element.tag === "ol" || element.tag === "dl" || element.tag === "ul" || isRowOfFacts(element);
+  completeWithin(page, isList, LIST_SHARE);
 }
 
 /** Keeps terms and definitions together, as neither is useful without the other. */
