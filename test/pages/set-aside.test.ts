@@ -26,6 +26,7 @@ describe("parts that a page marks as secondary count less", () => {
     ["a note on rights", "<p>© 2026 Example. All rights reserved.</p>"],
     ["a form that asks for something", '<form><p>A letter every month</p><input type="email"></form>'],
     ["the box of the author", '<div class="authorBox"><p>Ada Reed writes about harbours.</p></div>'],
+    ["a caption that names the photographer only", "<figure><figcaption>Photo by Ann Lee</figcaption></figure>"],
     ["a teaser in a custom element", "<x-inline-teaser><p>Another story</p></x-inline-teaser>"],
     ["a link to another story", '<p>Read more: <a href="/x">Two ferries for the north shore</a></p>'],
     ["a link to another story, in French", '<p><a href="/x">À lire aussi » Deux bacs pour la rive</a></p>'],
@@ -58,6 +59,10 @@ describe("the verdict on other text does not change", () => {
     ["a post in a form", '<form><input type="hidden"><p>I have a teak deck with old seams.</p></form>'],
     ["a custom element with another name", "<ad-hoc-note><p>Another story</p></ad-hoc-note>"],
     ["a number that is no link", "<p>#12</p>"],
+    [
+      "a caption that says what the picture shows",
+      "<figure><figcaption>The quay at noon, by Ann Lee</figcaption></figure>",
+    ],
     ["long words", `<p>${"Donaudampfschifffahrtsgesellschaft ".repeat(4)}</p>`],
     ["addresses", `<p>${"https://example.com/a/1234567890/bcdef ".repeat(4)}</p>`],
   ];

@@ -4,7 +4,7 @@
 
 import { type PageElement, PageText, walk } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
-import { isPointer } from "./signs.ts";
+import { isCredit, isPointer } from "./signs.ts";
 
 /** The factor for verdicts on marked text. Blocks of which the model was sure are still kept. */
 const DISCOUNT = 0.3;
@@ -53,7 +53,12 @@ const LABEL_REPEATS_MIN = 6;
 export function setAside(blocks: readonly Block[], verdicts: readonly number[]): readonly number[] {
   const known = new Map<PageElement, boolean>();
   const isAside = blocks.map(
-    (block) => isWithin(block.element, known) || isPointer(block) || isRights(block.text) || isCodes(block.text),
+    (block) =>
+      isWithin(block.element, known) ||
+      isPointer(block) ||
+      isRights(block.text) ||
+      isCodes(block.text) ||
+      isPictureCredit(block),
   );
   let expected = 0;
   let aside = 0;
@@ -124,6 +129,11 @@ function isControl({ tag, attributes }: PageElement): boolean {
 /** Whether a text states who has the rights. */
 export function isRights(text: string): boolean {
   return text.length < RIGHTS_CHARS_MAX && RIGHTS.test(text);
+}
+
+/** Whether a caption names the photographer only. */
+function isPictureCredit({ element, text }: Block): boolean {
+  return (element.tag === "figcaption" || element.parentNode?.tag === "figcaption") && isCredit(text);
 }
 
 /** Whether a text is the number of a post, as a link to it: an address, whatever the verdict on it. */
