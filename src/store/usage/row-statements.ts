@@ -74,7 +74,7 @@ export function rowStatements({ statement }: Store) {
       for (; at + count <= rows.length; at += count) {
         const some = rows.slice(at, at + count);
         const kind = kindOf(some);
-        const values = VALUES_OF[kind](some);
+        const values = valuesOf(some, kind);
         // Rows are inserted in the order of the batch, which determines their ids.
         writes.push({ table: 0, row: "", run: () => insert[kind].run(values) });
       }
@@ -92,31 +92,16 @@ function alikeMarks(at: number): string {
 /** Which statement writes rows. */
 type Kind = "alike" | "plain" | "whole";
 
-const VALUES_OF: Record<Kind, (rows: readonly UsageRow[]) => RowValue[]> = {
-  alike(rows) {
-    const values: RowValue[] = [];
-    addAlikeValues(values, rows[0]!);
-    for (const row of rows) addOwnValues(values, row);
-    return values;
-  },
-  plain(rows) {
-    const values: RowValue[] = [];
-    for (const row of rows) {
-      addAlikeValues(values, row);
-      addOwnValues(values, row);
-    }
-    return values;
-  },
-  whole(rows) {
-    const values: RowValue[] = [];
-    for (const row of rows) {
-      addAlikeValues(values, row);
-      addOwnValues(values, row);
-      addRareValues(values, row);
-    }
-    return values;
-  },
-};
+function valuesOf(rows: readonly UsageRow[], kind: Kind): RowValue[] {
+  const values: RowValue[] = [];
+  if (kind === "alike") addAlikeValues(values, rows[0]!);
+  for (const row of rows) {
+    if (kind !== "alike") addAlikeValues(values, row);
+    addOwnValues(values, row);
+    if (kind === "whole") addRareValues(values, row);
+  }
+  return values;
+}
 
 function kindOf(rows: readonly UsageRow[]): Kind {
   for (const row of rows) if (!hasPlainColumns(row)) return "whole";
