@@ -73,9 +73,32 @@ describe("relay", () => {
     const out = one.push(frame('"role":"assistant"')) + one.push(frames.join("")) + one.end();
     expect(one.output.toString()).toBe(`${texts.join("")}/A`);
     for (const text of written) expect(out).toContain(`"delta":{"content":${text}}`);
-    const broken = relay();
-    broken.push(frame('"role":"assistant"') + frame('"content":"a"') + frame('"content":"\\x"'));
-    expect(broken.fault?.code).toBe("provider_stream_interrupted");
+  });
+
+  test("what JSON does not allow in a text passes as it is, as clients may read it", () => {
+    const frame = (delta: string, more = "null") =>
+      `data: {"id":"theirs","model":"m","choices":[{"index":0,"delta":{${delta}},"finish_reason":${more}}]}\n\n`;
+    const texts = ["a", "\\x", "it\\'s", "\t", "\t\\n", '\u001b[0m \\"', "\\ud83", "b"];
+    const ends = `${frame("", '"stop"')}data: [DONE]\n\n`;
+    const one = relay();
+    const out = one.push(
+      frame('"role":"assistant"') + texts.map((text) => frame(`"content":"${text}"`)).join("") + ends,
+    );
+    expect(one.fault).toBeUndefined();
+    expect(one.output.toString()).toBe(texts.join(""));
+    for (const text of texts) expect(out).toContain(`"delta":{"content":"${text}"}`);
+  });
+
+  test("a text that does not end within its frame is an error", () => {
+    const frame = (text: string) => `data: {"model":"m","choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
+    const open = frame("a").slice(0, -'"}}]}\n\n'.length);
+    for (const end of ["\\\n\n", "\\\n\nx", "\n\n"]) {
+      const one = relay();
+      one.push(frame("a") + frame("b"));
+      const out = one.push(`${open}${end}"}}]}\n\n${frame("c")}`);
+      expect(one.fault?.code).toBe("provider_stream_interrupted");
+      expect(out).not.toContain("}}]}");
+    }
   });
 
   test("a stream cut anywhere gives only whole JSON, and ends well or in an error", () => {

@@ -38,13 +38,16 @@ export function textEnd(block: string, from: number): number {
   return -1;
 }
 
-/** The text that stands in a frame like this; undefined if its escapes are no valid JSON. */
+/**
+ * The text that stands in a frame like this. What JSON does not allow is taken as it is: some servers write such escapes and control
+ * characters, and clients read them. Undefined if the text does not end before an empty line, where the frame ends.
+ */
 export function writtenText(raw: string): string | undefined {
   if (!raw.includes("\\")) return raw;
   try {
     return JSON.parse(`"${raw}"`) as string;
   } catch {
-    return undefined;
+    return raw.includes("\n\n") ? undefined : raw;
   }
 }
 
