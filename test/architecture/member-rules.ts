@@ -10,6 +10,8 @@ const CALLED_ELSEWHERE = new Map([
   ["getDerivedStateFromError", "Preact calls it"],
   ["removeChild", "turndown calls it"],
   ["nodeValue", "turndown reads it"],
+  ["getSlice", "the parser of htmlparser2 calls it"],
+  ["fastForwardTo", "the tokenizer of htmlparser2 calls it"],
   ["advance", "tests move the clock by it"],
 ]);
 
