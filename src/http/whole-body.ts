@@ -19,6 +19,7 @@ export function wholeBody(content: string | Uint8Array<ArrayBuffer> | readonly U
 }
 
 function joinedBody(parts: readonly Uint8Array<ArrayBuffer>[]): BodyInit {
+  if (parts.length === 1) return wholeBody(parts[0] as Uint8Array<ArrayBuffer>);
   let bytes = 0;
   for (const part of parts) bytes += part.byteLength;
   // The stream copies what is written, so that nothing has to be joined before.

@@ -7,6 +7,8 @@ import type { EventReader, PlainReading } from "./dialect.ts";
 
 /** How often frames that are not like the last one are learned in a row, before frames are only parsed. */
 const LEARNED_MAX = 16;
+/** Longer frames are only parsed: of each stream, a few times what was learned is held in memory. */
+const LEARNED_CHARS_MAX = 64 * 1024;
 /** How many places of a frame are tried that hold the same text. */
 const PLACES_MAX = 4;
 const NUMBER_DIGITS_MAX = 9;
@@ -163,7 +165,7 @@ class PlainFrames {
   learn(frame: string, events: readonly ChatEvent[]): void {
     this.#event = undefined;
     const event = events.length === 1 ? events[0] : undefined;
-    if (event === undefined || this.#learned >= LEARNED_MAX) return;
+    if (event === undefined || this.#learned >= LEARNED_MAX || frame.length > LEARNED_CHARS_MAX) return;
     if (event.type !== "text-delta" && event.type !== "reasoning-delta") return;
     if ((event.type === "text-delta" && event.logprobs !== undefined) || frame.includes(PROBE)) return;
     this.#learned++;

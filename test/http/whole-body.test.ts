@@ -62,6 +62,10 @@ describe("a body of which all bytes are known", () => {
     expect(await response.bytes()).toEqual(joined);
   });
 
+  test("a single part is not copied", () => {
+    for (const part of [bytesOf(10), bytesOf(KIB * KIB + 1)]) expect(wholeBody([part])).toBe(part);
+  });
+
   test("is given at once if it is longer than the server's buffer, and not much longer", () => {
     const isAtOnce = (content: string | Uint8Array<ArrayBuffer>) => wholeBody(content) instanceof ReadableStream;
     expect(["a".repeat(14 * KIB), "a".repeat(14 * KIB + 1), "é".repeat(7 * KIB + 1)].map(isAtOnce)).toEqual([

@@ -204,7 +204,8 @@ describe.each(DIALECTS.map((dialect) => [dialect.name, dialect] as const))("%s",
     );
   });
 
-  test("the reader gets the first of them alone", () => {
+  /** How many frames of a stream the reader is given, and the text that was read. */
+  function given(stream: string) {
     let read = 0;
     const reader = dialect.reader();
     const counting: EventReader = {
@@ -215,12 +216,25 @@ describe.each(DIALECTS.map((dialect) => [dialect.name, dialect] as const))("%s",
       },
       end: (out) => reader.end(out),
     };
-    const texts = Array.from({ length: 100 }, (_, at) => ` "word"\n${at}`);
-    const stream = sample.open + texts.map((text) => sample.frames[0]?.(text)).join("") + sample.close;
     const { text, finished } = translated(counting, stream, 0, []);
     expect(finished).toBe(true);
+    return { read, text };
+  }
+
+  test("the reader gets the first of them alone", () => {
+    const texts = Array.from({ length: 100 }, (_, at) => ` "word"\n${at}`);
+    const stream = sample.open + texts.map((text) => sample.frames[0]?.(text)).join("") + sample.close;
+    const { read, text } = given(stream);
     expect(text).toStartWith(texts.join(""));
     // What opens and closes the stream, and the frames that are learned.
     expect(read).toBeLessThan(10);
+  });
+
+  test("the reader gets all of them if they are large, since what is learned of them is kept", () => {
+    const large = (text: string) => sample.frames[0]?.(text).replace(/}\n\n$/, `,"more":"${"x".repeat(70_000)}"}\n\n`);
+    const texts = Array.from({ length: 20 }, (_, at) => `a${at}`);
+    const { read, text } = given(sample.open + texts.map(large).join("") + sample.close);
+    expect(text).toStartWith(texts.join(""));
+    expect(read).toBeGreaterThan(texts.length);
   });
 });
