@@ -99,10 +99,12 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
   const waiters = createWaiters();
   let poll: ReturnType<typeof setInterval> | undefined;
   let isClaiming = false;
+  // What is claimed before the jobs of an earlier run are released would be released with them, and run twice.
+  let isStarted = false;
   let isStopped = false;
 
   const claim = async (): Promise<void> => {
-    if (isClaiming || isStopped) return;
+    if (!isStarted || isClaiming || isStopped) return;
     isClaiming = true;
     try {
       while (!isStopped && here.count() < JOBS_MAX) {
@@ -142,6 +144,7 @@ export function createJobRunner(deps: RunnerDeps): JobRunner {
       try {
         await deps.store.releaseJobs(deps.owner);
       } finally {
+        isStarted = true;
         // If the database did not answer, jobs are looked for all the same once it does.
         if (!isStopped) poll ??= setInterval(tick, POLL_MS);
       }

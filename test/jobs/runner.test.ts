@@ -78,6 +78,12 @@ function queue(id: string, limitMs = 60_000): void {
 }
 
 function start(run: JobKind["run"], owner = "one"): JobRunner {
+  const runner = create(run, owner);
+  runner.start();
+  return runner;
+}
+
+function create(run: JobKind["run"], owner: string): JobRunner {
   const kind: JobKind = {
     name: "work",
     run,
@@ -90,7 +96,6 @@ function start(run: JobKind["run"], owner = "one"): JobRunner {
     problem: () => undefined,
   });
   runners.push(runner);
-  runner.start();
   return runner;
 }
 const never = (_job: RunningJob, signal: AbortSignal) =>
@@ -212,6 +217,24 @@ test("a job whose lease ended while the program was stalled begins again when it
   expect(order).toEqual(["first stops", "second begins"]);
   expect(await first?.saveProgress({ late: true }).catch((error: unknown) => error)).toBeInstanceOf(JobLost);
   expect(rows[0]?.progress).toEqual({});
+});
+
+test("a job that is queued before the runner starts runs once", async () => {
+  let runs = 0;
+  const runner = create(async (_job, signal) => {
+    runs++;
+    // Work that is still going on when the runner starts.
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    return { state: "completed" };
+  }, "one");
+  queue("1");
+  runner.wake();
+  // The store answers.
+  for (let i = 0; i < 5; i++) await Promise.resolve();
+  runner.start();
+  while (rows[0]?.state !== "completed") await runner.settled("1", 20);
+  expect(runs).toBe(1);
 });
 
 test("a stopping runner gives its jobs back, and another goes on from what was saved", async () => {
