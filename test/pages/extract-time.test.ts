@@ -60,6 +60,10 @@ describe("the time is linear in the size of the page", () => {
     ["metadata at a depth", `${"<div>".repeat(80_000)}${"<meta>".repeat(150_000)}`],
     ["titles in a picture, at a depth", `${"<div>".repeat(80_000)}<svg>${"<title></title>".repeat(130_000)}`],
     [
+      "descriptions in pictures and paths to clip",
+      `<p>${text}</p>${"<svg><desc>".repeat(60_000)}${"<clippath>".repeat(60_000)}`,
+    ],
+    [
       "answers within answers",
       `<title>b</title><p>${text}</p>${"<div><h3>t</h3><div hidden>".repeat(95)}${"so it goes on ".repeat(20_000)}`,
     ],
