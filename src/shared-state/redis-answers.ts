@@ -66,10 +66,13 @@ local function drop(name)
 end
 `;
 
-const FIND = redisScript(`
+const FIND = redisScript(
+  `
 local found = redis.call('HMGET', KEYS[1], 'content', 'key', 'created')
 return {found[1] or '', found[2] or '', found[3] or '', KEYS[1]}
-`);
+`,
+  { isWhole: true },
+);
 
 /** ARGV: name, content, API key, time, milliseconds to live, size, model as JSON, limit, prefix of entries. Gives the size of all. */
 const KEEP = redisScript(`${DROP}

@@ -4,7 +4,7 @@
 export interface RedisScript {
   readonly source: string;
   readonly sha1: string;
-  /** It stands for all of a turn already, and does not wait for the turn's other calls. */
+  /** It is sent by itself: it stands for all of a turn already, or its reply may be long, for which the turn's other calls would wait. */
   readonly isWhole: boolean;
 }
 

@@ -12,6 +12,8 @@ export type RunScript = (
 
 /** Calls that are sent together: nothing else runs on Redis meanwhile. */
 const CALLS_MAX = 100;
+/** Characters of their arguments: all of them wait for the longest. */
+const CHARS_MAX = 64 * 1024;
 
 interface Call {
   readonly script: RedisScript;
@@ -46,7 +48,8 @@ export function gatherCalls(run: RunScript): { readonly run: RunScript; flush():
         throw new Error("Redis answered another number of questions.");
       for (const [at, { resolve, reject }] of calls.entries()) {
         const [isDone, reply] = replies[at] as [number, unknown];
-        if (isDone === 1) resolve(reply);
+        // A script without a reply ends the list.
+        if (isDone === 1) resolve(reply ?? null);
         else reject(new GatheredReplyError(String(reply)));
       }
     } catch (error) {
@@ -57,7 +60,11 @@ export function gatherCalls(run: RunScript): { readonly run: RunScript; flush():
   const flush = (): void => {
     const calls = waiting;
     waiting = [];
-    for (let at = 0; at < calls.length; at += CALLS_MAX) void send(calls.slice(at, at + CALLS_MAX));
+    for (let at = 0; at < calls.length; ) {
+      const end = endOfNext(calls, at);
+      void send(calls.slice(at, end));
+      at = end;
+    }
   };
 
   return {
@@ -69,6 +76,17 @@ export function gatherCalls(run: RunScript): { readonly run: RunScript; flush():
           }),
     flush,
   };
+}
+
+/** Where the calls end that are sent together with the one at a place: at least that one. */
+function endOfNext(calls: readonly Call[], from: number): number {
+  let chars = 0;
+  let end = from;
+  for (; end < calls.length && end - from < CALLS_MAX; end++) {
+    for (const arg of (calls[end] as Call).args) chars += typeof arg === "string" ? arg.length : 0;
+    if (chars > CHARS_MAX && end > from) break;
+  }
+  return end;
 }
 
 /** Makes one script of all scripts that were gathered so far, and the arguments for calls of them. */
@@ -112,7 +130,10 @@ while at <= #ARGV do
   if isDone then
     replies[#replies + 1] = {1, reply}
   else
-    replies[#replies + 1] = {0, type(reply) == 'table' and reply.err or tostring(reply)}
+    local problem = type(reply) == 'table' and reply.err or tostring(reply)
+    -- Nothing was written, and the connection sends all again to the new primary.
+    if string.sub(problem, 1, 8) == 'READONLY' then return {err = problem} end
+    replies[#replies + 1] = {0, problem}
   end
 end
 return replies

@@ -10,6 +10,7 @@ return {ARGV[1], KEYS[1]}
 `);
 const READ = redisScript("return {redis.call('GET', KEYS[1]) or '', #KEYS, #ARGV, KEYS[1]}");
 const ADD = redisScript("return redis.call('INCR', KEYS[1])");
+const SILENT = redisScript("redis.call('GET', KEYS[1])");
 const NOTHING = redisScript("return redis.call('GET', KEYS[1])");
 
 describe.skipIf(!HAS_REDIS)("calls of one turn", () => {
@@ -67,6 +68,36 @@ describe.skipIf(!HAS_REDIS)("calls of one turn", () => {
       reason: { name: "ReplyError", message: expect.stringContaining("not an integer") },
     });
     expect(results[2]).toMatchObject({ value: 2 });
+  });
+
+  test("long arguments are not joined with others, and a script without a reply has the reply null", async () => {
+    const key = newKey();
+    const long = "x".repeat(60_000);
+    await Promise.all([run(PUT, [key], ["a"]), run(SILENT, [key], [])]);
+    const before = await scripts();
+    const [one, other, nothing] = await Promise.all([
+      run(PUT, [key], [long]),
+      run(PUT, [key], [long]),
+      run(SILENT, [key], []),
+    ]);
+    expect([one, other, nothing]).toEqual([[long, key], [long, key], null]);
+    expect((await scripts()) - before).toBe(2);
+  });
+
+  test("begin a new connection when Redis has become a replica, as a single call does", async () => {
+    const key = newKey();
+    await Promise.all([run(ADD, [key], []), run(ADD, [key], [])]);
+    let ups = 0;
+    const reconnected = Promise.withResolvers<void>();
+    node.redis.whenUp(() => {
+      if (++ups === 2) reconnected.resolve();
+    });
+    await server.ask("REPLICAOF", "127.0.0.1", "1");
+    const results = Promise.allSettled([run(ADD, [key], []), run(ADD, [key], [])]);
+    await reconnected.promise;
+    await results;
+    await server.ask("REPLICAOF", "NO", "ONE");
+    expect(await Promise.all([run(ADD, [key], []), run(ADD, [key], [])])).toEqual([3, 4]);
   });
 
   test("run also when Redis has forgotten its scripts, and fail together when it is gone", async () => {
