@@ -127,9 +127,15 @@ export type SharedAnswers = ReturnType<typeof sharedAnswers>;
 /** Creates the verbs over them. While Redis cannot be reached they reject with `AnswersDown`. */
 export function sharedAnswers({ redis, now, bytesMax }: SharedAnswersOptions) {
   let bytes = 0;
-  const ask: typeof askRedis = (...asked) => {
-    if (!redis.isUp()) return Promise.reject(new AnswersDown("Redis cannot be reached."));
-    return askRedis(...asked);
+  const ask: typeof askRedis = async (...asked) => {
+    if (!redis.isUp()) throw new AnswersDown("Redis cannot be reached.");
+    try {
+      return await askRedis(...asked);
+    } catch (error) {
+      // The connection broke meanwhile, of which it may tell a moment later.
+      if (!redis.isUp() || isOfBrokenConnection(error)) throw new AnswersDown("Redis cannot be reached.");
+      throw error;
+    }
   };
   const remove = async (names: readonly string[]): Promise<number> => {
     if (names.length === 0) return 0;
@@ -197,4 +203,9 @@ export function sharedAnswers({ redis, now, bytesMax }: SharedAnswersOptions) {
       return count;
     },
   };
+}
+
+/** Whether a call ended with its connection: none is sent again, since it may have been carried out. */
+function isOfBrokenConnection(error: unknown): boolean {
+  return error instanceof Error && error.name === "MaxRetriesPerRequestError";
 }

@@ -113,3 +113,16 @@ describe.skipIf(!HAS_REDIS)("kept answers on two nodes", () => {
     expect(await one.findCachedAnswer("x")).toBeUndefined();
   });
 });
+
+test.each<[string, string]>([
+  ["the connection broke under it", "cannot be reached"],
+  ["Redis refused it", "OOM"],
+])("a call is told apart: %s", async (_name, told) => {
+  const error =
+    told === "OOM"
+      ? new Error("OOM command not allowed")
+      : Object.assign(new Error("Reached the max retries per request limit"), { name: "MaxRetriesPerRequestError" });
+  const redis = { isUp: () => true, run: async () => Promise.reject(error) };
+  const answers = sharedAnswers({ redis, now: () => NOW, bytesMax: () => 1_000_000 });
+  await expect(answers.findCachedAnswer("x")).rejects.toThrow(told);
+});
