@@ -18,6 +18,12 @@ async function write(verbs: Verbs, changes: readonly Partial<UsageRecord>[], mak
   await verbs.usage.writeUsage({ id: crypto.randomUUID(), rows, sums: [] });
 }
 
+/** A value for each column that rows which are written together may share. */
+const OTHER_VALUES: Partial<UsageRecord> = {
+  ...{ keyId: "another", model: "another", provider: "another", upstreamModel: "another", endpoint: "/another" },
+  ...{ status: 418, errorCode: "another", estimated: true, stream: true, unpriced: true, answerId: "another_" },
+};
+
 const ids = (rows: readonly LogRow[]) => rows.map(({ requestId }) => requestId);
 
 /** Requests that each differ in one property, by id. */
@@ -132,6 +138,14 @@ export const requestLogContract: LogVerbs = {
       expect(await verbs.usage.findLogRow(id)).toMatchObject({ requestId: "mine" });
       expect(await verbs.usage.findLogRow(id, other)).toBeUndefined();
       expect(await verbs.usage.findLogRow(id + 1)).toBeUndefined();
+    },
+    "basics: a row that differs from those before it in one value only": async ({ verbs, account }) => {
+      const accountId = await account();
+      for (const [name, value] of Object.entries(OTHER_VALUES)) {
+        const row = { accountId, [name]: value };
+        await write(verbs, [{ accountId }, { accountId }, { accountId }, row], () => null);
+        expect(await verbs.usage.findLogRow(await verbs.usage.lastLogId())).toMatchObject(row);
+      }
     },
     "basics: many rows that are alike, and some between them that are not": async ({ verbs, account }) => {
       const accountId = await account();
