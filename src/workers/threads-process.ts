@@ -5,6 +5,7 @@
 import { serialize } from "bun:jsc";
 import { isRecord } from "../base/json-object.ts";
 import { type Limit, limit } from "../base/limit.ts";
+import { packed } from "../base/packed.ts";
 import { COMMIT, VERSION } from "../base/version.ts";
 import type { PoolThread } from "./pool.ts";
 import { LAST, lowerProcess } from "./priority.ts";
@@ -43,7 +44,7 @@ const LINGER_MS = 5000;
 const RUNTIME_OPTIONS = { BUN_JSC_thresholdForFTLOptimizeAfterWarmUp: "640000" };
 /**
  * Larger tasks are compressed first, in a thread of the runtime: the event loop sends a page in a fraction of the time, and the
- * process reads it in less.
+ * process reads it in less. Pages of jobs were compressed when they were stored.
  */
 const PACKED_BYTES_MIN = 32 * 1024;
 /** If the process ends so often before it is ready, threads run in this process instead. */
@@ -180,8 +181,8 @@ class DistantThread implements PoolThread {
     const rest = task && { message: task.message, input: task.input, member: task.member };
     if (bytes.byteLength < PACKED_BYTES_MIN) this.#sendFrom(bytes, { at: 0, isPacked: false, task: rest });
     else
-      Bun.zstdCompress(bytes, { level: 1 }).then(
-        (packed) => this.#sendFrom(packed, { at: 0, isPacked: true, task: rest }),
+      packed(bytes).then(
+        (small) => this.#sendFrom(small, { at: 0, isPacked: true, task: rest }),
         () => this.#sendFrom(bytes, { at: 0, isPacked: false, task: rest }),
       );
   }

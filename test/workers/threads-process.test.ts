@@ -1,10 +1,12 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { COMMIT, VERSION } from "../../src/base/version.ts";
+import { answerStore } from "../../src/store/work/answers.ts";
 import { createPool, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
 import { BEHIND } from "../../src/workers/priority.ts";
 import { startThread } from "../../src/workers/start.ts";
 import { createThreadsProcess, type ThreadsProcess } from "../../src/workers/threads-process.ts";
+import { freshStore } from "../store/support.ts";
 import { digestOf } from "../support/digest.ts";
 import type { WorkerTask } from "../support/task-worker.ts";
 
@@ -101,6 +103,22 @@ test("each part of a large task is sent once, and what can be compressed in fewe
   const sent = await pool.run({ what: "digest", bytes: NOISE }, TIME);
   expect(sent).toBeGreaterThan(NOISE.byteLength * 0.9);
   expect(sent).toBeLessThan(NOISE.byteLength * 1.1);
+});
+
+test("a page that was compressed when it was stored is sent as it was stored", async () => {
+  open();
+  const { store } = freshStore();
+  await pool.run({ what: "echo" }, TIME);
+  const compress = spyOn(Bun, "zstdCompress");
+  try {
+    const body = TEXT.slice();
+    const page = { asked: "u", url: "u", status: 200, headers: new Headers(), body };
+    await answerStore(store).keepAnswer({ id: "job", lease: "held" }, "u", page);
+    expect(await pool.run({ what: "digest", bytes: body }, TIME)).toBe(digestOf(TEXT));
+    expect(compress).toHaveBeenCalledTimes(1);
+  } finally {
+    compress.mockRestore();
+  }
 });
 
 test("a part of a larger buffer is sent alone, to threads of any kind", async () => {

@@ -2,6 +2,7 @@
 // conversion need not fetch them again. Only pages in progress have any.
 
 import { and, asc, eq } from "drizzle-orm";
+import { packed } from "../../base/packed.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import type { JobLease } from "./job-hold.ts";
@@ -22,8 +23,6 @@ export type AnswerStore = ReturnType<typeof answerStore>;
 
 /** The limit of the compressed size. A larger response is not text, or is cheaper to fetch again than to store. */
 const BYTES_MAX = 2 * 1024 * 1024;
-/** The fastest level, since every page waits for it. */
-const LEVEL = 1;
 
 /** Builds the verbs. */
 export function answerStore(store: Store) {
@@ -39,7 +38,7 @@ export function answerStore(store: Store) {
     /** Stores a response for a page of the frontier; false if it is too large, or the job is not held any more. */
     async keepAnswer({ id: jobId, lease }: JobLease, urlKey: string, answer: JobAnswer): Promise<boolean> {
       const { asked, url, status } = answer;
-      const body = await Bun.zstdCompress(answer.body, { level: LEVEL });
+      const body = await packed(answer.body);
       if (body.byteLength > BYTES_MAX) return false;
       const headers = JSON.stringify([...answer.headers]);
       return (await keep.run({ jobId, urlKey, asked, url, status, headers, body, lease })).changes > 0;
