@@ -1,7 +1,7 @@
 // Measures crawls of a site on loopback: the pages in a second, the processor time of a page by thread, and how much of
 // the chats' rate is left beside crawls. Quiet and busy windows alternate, so that other work on the machine affects both.
 // bun scripts/bench/crawl.ts --site DIR [--pages N] [--crawls N] [--rounds N] [--render never|always] [--binary FILE]
-// [--only pages|chats] [--concurrency N]
+// [--only pages|chats] [--concurrency N] [--limit N] [--shown N]
 // A site directory contains *.html or *.html.gz.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,6 +22,8 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     concurrency: { type: "string", default: "8" },
     seconds: { type: "string", default: "5" },
+    limit: { type: "string", default: "100" },
+    shown: { type: "string", default: "4" },
   },
 });
 const { site: directory } = values;
@@ -29,8 +31,8 @@ if (directory === undefined) throw new Error("--site DIR is missing.");
 const crawls = Number(values.crawls);
 const TICK_MS = 10;
 const POLL_MS = 500;
-/** The largest crawl. */
-const CRAWL_PAGES = 100;
+/** The pages of one crawl. The largest crawl has 100. */
+const CRAWL_PAGES = Number(values.limit);
 
 const site = await startScript("crawl/site.ts", directory, values.crawls);
 const upstream = await startScript("speed/upstream.ts");
@@ -43,6 +45,7 @@ const home = await makeHome({
     render: values.render,
     respect_robots: true,
     concurrency: Number(values.concurrency),
+    browser: { max_pages: Number(values.shown) },
   },
 });
 const gateway = await startGateway(home, values.binary);
