@@ -34,11 +34,10 @@ export interface AttemptDeps {
   retried?(provider: string): void;
 }
 
-export interface TryOptions<T> {
+/** What the attempts at a request depend on. */
+export interface TriesOptions {
   signal: StopSignal;
   remainingMs(): number;
-  /** Makes one call. If it throws, `tryRoutes` ends the attempt; otherwise the code that reads the answer does. */
-  attempt(attempt: RouteAttempt): Promise<T>;
   trace?: CallTrace;
   /** The route to try first, while its provider is healthy. */
   first?: Pick<ModelRoute, "provider" | "model"> | undefined;
@@ -48,6 +47,11 @@ export interface TryOptions<T> {
   family?: string | undefined;
   /** The account that the calls are made for; absent: the gateway itself. */
   account?: string | undefined;
+}
+
+export interface TryOptions<T> extends TriesOptions {
+  /** Makes one call. If it throws, `tryRoutes` ends the attempt; otherwise the code that reads the answer does. */
+  attempt(attempt: RouteAttempt): Promise<T>;
 }
 
 interface Candidate {
@@ -74,77 +78,143 @@ export async function tryRoutes<T>(
   deps: AttemptDeps,
   options: TryOptions<T>,
 ): Promise<T> {
-  const candidates = candidatesOf(routes, deps, options);
-  let last: Failure | undefined;
-  for (let round = 0; ; round++) {
-    for (const candidate of candidates) {
-      if (candidate.over || candidate.tries > round || performance.now() + TIMER_SLACK_MS < candidate.restsUntilMs)
-        continue;
-      const tried = await tryCandidate(candidate, deps, options, last);
-      if (tried === undefined) continue;
-      if ("answer" in tried) return tried.answer;
-      last = tried;
+  return tryOn(new RouteTries(routes, deps, options), options.attempt);
+}
+
+/** Continues with the next attempt. */
+export async function tryOn<T>(tries: RouteTries, call: (attempt: RouteAttempt) => Promise<T>): Promise<T> {
+  for (;;) {
+    const next = tries.next();
+    const attempt = next instanceof Promise ? await next : next;
+    try {
+      const answer = await call(attempt);
+      tries.answered(attempt);
+      return answer;
+    } catch (error) {
+      tries.failed(attempt, error);
     }
-    const { account } = options;
-    const waitMs = waitBeforeNext(candidates, deps, { round, remainingMs: options.remainingMs(), account });
-    if (waitMs === undefined) {
-      throw last === undefined
-        ? circuitOpen(candidates, deps, account)
-        : clientError(last.fault, deps.scrub, options.family);
-    }
-    await pause(waitMs, options.signal);
   }
 }
 
-/** Tries one route with each of its provider's credentials that is not suspended. Undefined if the breaker is open. */
-async function tryCandidate<T>(
-  candidate: Candidate,
-  deps: AttemptDeps,
-  options: TryOptions<T>,
-  before: Failure | undefined,
-): Promise<{ answer: T } | Failure | undefined> {
-  const { route, provider } = candidate;
-  let last = before;
-  for (let keys = 1; ; keys++) {
-    const permitted = permitOf(candidate, deps, options.account);
-    // It is only asynchronous if other nodes are asked.
-    const permit = permitted instanceof Promise ? await permitted : permitted;
-    if (permit === undefined) {
-      if (keys === 1) return undefined;
-      break;
-    }
-    if (last !== undefined) deps.retried?.(last.provider);
-    // Nothing is measured of most routes.
-    const scores = route.choice === undefined ? undefined : deps.scores;
-    const ended = scores?.begun(route);
-    const attempt = new RouteAttempt({ route, provider, permit, trace: options.trace, called: deps.called, ended });
-    const stream = options.trace?.stream === true;
-    try {
-      const answer = await options.attempt(attempt);
-      scores?.answered(route, stream, performance.now() - attempt.startedMs);
-      return { answer };
-    } catch (error) {
-      if (!(error instanceof UpstreamFault)) {
-        const isTimeout = error instanceof ApiError && error.apiCode === "provider_timeout";
-        attempt.end(isTimeout ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
-        throw error;
-      }
-      attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
-      deps.failed?.(route, error);
-      if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, options.family);
-      scores?.failed(route, stream);
-      last = { fault: error, provider: provider.name };
-      const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
-      if (!keyFailed || keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now())) break;
+/** The attempts at one request, one after the other: the order of routes, credentials and rounds. */
+export class RouteTries {
+  readonly #deps: AttemptDeps;
+  readonly #options: TriesOptions;
+  readonly #candidates: readonly Candidate[];
+  #round = 0;
+  /** How many candidates of the round had their turn. */
+  #at = 0;
+  /** The candidate whose turn it is, and how many of its credentials were tried. */
+  #candidate: Candidate | undefined;
+  #keys = 0;
+  #last: Failure | undefined;
+
+  /** Throws if none of the routes has a provider. */
+  constructor(routes: readonly ModelRoute[], deps: AttemptDeps, options: TriesOptions) {
+    this.#deps = deps;
+    this.#options = options;
+    this.#candidates = candidatesOf(routes, deps, options);
+  }
+
+  /** The next attempt, after a pause if one is due. Throws the `ApiError` for the client if none is left, or what the signal says. */
+  next(): AtOnce<RouteAttempt> {
+    for (;;) {
+      const candidate = this.#candidate ?? this.#nextCandidate();
+      if (candidate === undefined) return this.#nextRound();
+      const permit = permitOf(candidate, this.#deps, this.#options.account);
+      // It is only asynchronous if other nodes are asked.
+      if (permit instanceof Promise) return permit.then((known) => this.#begin(candidate, known) ?? this.next());
+      const attempt = this.#begin(candidate, permit);
+      if (attempt !== undefined) return attempt;
     }
   }
-  candidate.tries++;
-  const askedMs = (last?.fault.retryAfterSeconds ?? 0) * 1000;
-  candidate.restsUntilMs = performance.now() + askedMs;
-  // If a provider asks for a longer wait than the operator allows, the client decides what to do.
-  candidate.over =
-    !mayRetry(last!.fault) || candidate.tries >= provider.retry.attempts || askedMs > provider.retry.maxMs;
-  return last;
+
+  /** The attempt succeeded. The code that reads the answer ends it. */
+  answered({ route, startedMs }: RouteAttempt): void {
+    if (route.choice === undefined) return;
+    this.#deps.scores?.answered(route, this.#isStream, performance.now() - startedMs);
+  }
+
+  /** Ends an attempt that threw. Throws the error for the client if no other attempt may follow. */
+  failed(attempt: RouteAttempt, error: unknown): void {
+    const { route, provider } = attempt;
+    if (!(error instanceof UpstreamFault)) {
+      const isTimeout = error instanceof ApiError && error.apiCode === "provider_timeout";
+      attempt.end(isTimeout ? { outcome: "failed", label: "timeout" } : { outcome: "unknown", label: "abandoned" });
+      throw error;
+    }
+    const deps = this.#deps;
+    attempt.end({ outcome: outcomeOfFault(error), label: error.kind, status: error.status });
+    deps.failed?.(route, error);
+    if (!mayTryElsewhere(error.kind)) throw clientError(error, deps.scrub, this.#options.family);
+    if (route.choice !== undefined) deps.scores?.failed(route, this.#isStream);
+    this.#last = { fault: error, provider: provider.name };
+    const keyFailed = error.kind === "auth" || error.kind === "rate_limited";
+    if (!keyFailed || this.#keys >= provider.keys.size || !provider.keys.hasFresh(deps.clock.now()))
+      this.#leave(this.#last);
+  }
+
+  get #isStream(): boolean {
+    return this.#options.trace?.stream === true;
+  }
+
+  #nextCandidate(): Candidate | undefined {
+    while (this.#at < this.#candidates.length) {
+      const candidate = this.#candidates[this.#at++] as Candidate;
+      const isDue = !candidate.over && candidate.tries <= this.#round;
+      // Few have failed before, and only these may rest.
+      if (!isDue || (candidate.tries > 0 && performance.now() + TIMER_SLACK_MS < candidate.restsUntilMs)) continue;
+      this.#candidate = candidate;
+      this.#keys = 0;
+      return candidate;
+    }
+    return undefined;
+  }
+
+  /** Calls the candidate with its next credential. Undefined if the breaker is open. */
+  #begin(candidate: Candidate, permit: Permit | undefined): RouteAttempt | undefined {
+    const last = this.#last;
+    if (permit === undefined) {
+      if (this.#keys === 0 || last === undefined) this.#candidate = undefined;
+      else this.#leave(last);
+      return undefined;
+    }
+    this.#keys++;
+    const deps = this.#deps;
+    if (last !== undefined) deps.retried?.(last.provider);
+    const { route, provider } = candidate;
+    // Nothing is measured of most routes.
+    const ended = route.choice === undefined ? undefined : deps.scores?.begun(route);
+    return new RouteAttempt({ route, provider, permit, trace: this.#options.trace, called: deps.called, ended });
+  }
+
+  /** Ends the turn of the candidate, which failed. */
+  #leave({ fault }: Failure): void {
+    const candidate = this.#candidate as Candidate;
+    this.#candidate = undefined;
+    candidate.tries++;
+    const askedMs = (fault.retryAfterSeconds ?? 0) * 1000;
+    candidate.restsUntilMs = performance.now() + askedMs;
+    const { retry } = candidate.provider;
+    // If a provider asks for a longer wait than the operator allows, the client decides what to do.
+    candidate.over = !mayRetry(fault) || candidate.tries >= retry.attempts || askedMs > retry.maxMs;
+  }
+
+  async #nextRound(): Promise<RouteAttempt> {
+    const { account, family, remainingMs, signal } = this.#options;
+    const deps = this.#deps;
+    const last = this.#last;
+    const waitMs = waitBeforeNext(this.#candidates, deps, { round: this.#round, remainingMs: remainingMs(), account });
+    if (waitMs === undefined) {
+      throw last === undefined
+        ? circuitOpen(this.#candidates, deps, account)
+        : clientError(last.fault, deps.scrub, family);
+    }
+    await pause(waitMs, signal);
+    this.#round++;
+    this.#at = 0;
+    return this.next();
+  }
 }
 
 /** Milliseconds until a route may be tried again; undefined if none may, or none in time. */
@@ -199,7 +269,7 @@ function inOrder(
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
-  { chat, first, trace, account, family }: Pick<TryOptions<unknown>, "chat" | "first" | "trace" | "account" | "family">,
+  { chat, first, trace, account, family }: Pick<TriesOptions, "chat" | "first" | "trace" | "account" | "family">,
 ): Candidate[] {
   const out: Candidate[] = [];
   let ordered = routes.length === 1 ? routes : inOrder(routes, deps, trace);
