@@ -17,14 +17,21 @@ const queues = new Map<number, Queue>();
  * by `performance.now()`, for callers that know it.
  */
 export function limit(ms: number, passed: () => void, nowMs = performance.now()): Limit {
+  return limitOf(ms, passed, undefined, nowMs);
+}
+
+/** The same for a function that is told what it is about, so that a busy caller needs no closure. */
+export function limitOf<T>(ms: number, passed: (of: T) => void, of: T, nowMs: number): Limit {
   let queue = queues.get(ms);
   if (queue === undefined) {
-    if (queues.size >= LENGTHS_MAX) return new LoneLimit(ms, passed);
+    if (queues.size >= LENGTHS_MAX) return new LoneLimit(ms, () => passed(of));
     queue = new Queue(ms);
     queues.set(ms, queue);
   }
-  return queue.add(nowMs, passed);
+  return queue.add(nowMs, passed as Passed, of);
 }
+
+type Passed = (of: unknown) => void;
 
 /** The same for a length that will hardly be used again. */
 export function lone(ms: number, passed: () => void): Limit {
@@ -51,11 +58,11 @@ class Queue {
 
   constructor(ms: number) {
     this.#ms = ms;
-    this.#ring = new Entry(Number.POSITIVE_INFINITY, () => {});
+    this.#ring = new Entry(Number.POSITIVE_INFINITY, () => {}, undefined);
   }
 
-  add(nowMs: number, passed: () => void): Limit {
-    const entry = new Entry(nowMs + this.#ms, passed);
+  add(nowMs: number, passed: Passed, of: unknown): Limit {
+    const entry = new Entry(nowMs + this.#ms, passed, of);
     entry.putBefore(this.#ring);
     if (!this.#timed) this.#wake(this.#ms);
     return entry;
@@ -74,7 +81,7 @@ class Queue {
       while (ring.next.dueMs <= nowMs) {
         const { next } = ring;
         next.cancel();
-        next.passed();
+        next.passed(next.of);
       }
     } finally {
       // A timeout that `passed` created may have set the timer already.
@@ -85,13 +92,15 @@ class Queue {
 
 class Entry implements Limit {
   readonly dueMs: number;
-  readonly passed: () => void;
+  readonly passed: Passed;
+  readonly of: unknown;
   previous: Entry = this;
   next: Entry = this;
 
-  constructor(dueMs: number, passed: () => void) {
+  constructor(dueMs: number, passed: Passed, of: unknown) {
     this.dueMs = dueMs;
     this.passed = passed;
+    this.of = of;
   }
 
   putBefore(other: Entry): void {

@@ -9,13 +9,21 @@ export interface StopSignal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** What a signal ends. */
+export interface Stoppable {
+  stop(reason: unknown): void;
+}
+
+/** A function, or what is stopped with the signal's reason. */
+type Listener = (() => void) | Stoppable;
+
 /** A signal with its own trigger. Each listener is called once. */
 export class Stop implements StopSignal {
   aborted = false;
   reason: unknown;
   /** Nearly all have one listener. */
-  #first: (() => void) | undefined;
-  #others: (() => void)[] | undefined;
+  #first: Listener | undefined;
+  #others: Listener[] | undefined;
   #platform: AbortController | undefined;
 
   abort(reason: unknown): void {
@@ -26,12 +34,21 @@ export class Stop implements StopSignal {
     const others = this.#others;
     this.#first = undefined;
     this.#others = undefined;
-    first?.();
-    if (others !== undefined) for (const listener of others) listener();
+    if (first !== undefined) tell(first, reason);
+    if (others !== undefined) for (const listener of others) tell(listener, reason);
     this.#platform?.abort(reason);
   }
 
   addEventListener(_type: "abort", listener: () => void): void {
+    this.#add(listener);
+  }
+
+  /** Stops what is given when the signal aborts. */
+  stops(stoppable: Stoppable): void {
+    this.#add(stoppable);
+  }
+
+  #add(listener: Listener): void {
     if (this.aborted) return;
     if (this.#first === undefined) this.#first = listener;
     else {
@@ -53,6 +70,17 @@ export class Stop implements StopSignal {
     }
     return this.#platform.signal;
   }
+}
+
+function tell(listener: Listener, reason: unknown): void {
+  if (typeof listener === "function") listener();
+  else listener.stop(reason);
+}
+
+/** Stops what is given when a signal of either kind aborts. */
+export function stopWith(signal: StopSignal, stoppable: Stoppable): void {
+  if (signal instanceof Stop) signal.stops(stoppable);
+  else signal.addEventListener("abort", () => stoppable.stop(signal.reason), { once: true });
 }
 
 /** A signal as the platform's own kind. */

@@ -2,9 +2,10 @@
 // use `fetch` since that cannot tell a slow server from one that was not reached, keeps connections open that nobody waits for any
 // more, and holds requests back beyond a fixed number.
 
-import { type Limit, limit } from "../../base/limit.ts";
+import { type Limit, limitOf } from "../../base/limit.ts";
+import type { Stoppable } from "../../base/stop-signal.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
-import { CallExchange, type StreamedBody, type WireAnswer, type WireBody } from "./exchange.ts";
+import { CallExchange, type ExchangeListener, type StreamedBody, type WireAnswer, type WireBody } from "./exchange.ts";
 import { type CallTarget, headEnd, headStart, type ServerOrigin, targetOf } from "./request-head.ts";
 
 export type { StreamedBody, WireBody } from "./exchange.ts";
@@ -26,15 +27,23 @@ export interface WireCall {
 }
 
 /** A call in progress. */
-export interface OpenCall {
+export interface OpenCall extends Stoppable {
   /** Resolves with the answer when its head has arrived. Rejects with `NoConnection`, `BrokenAnswer` or the error of `stop`. */
   readonly answer: Promise<WireAnswer>;
-  /** Ends the call at once. */
-  stop(reason: unknown): void;
+}
+
+/** Is told how a call goes on, once. Its functions must not throw. */
+export interface AnswerListener {
+  /** The head of the answer has arrived. */
+  answered(answer: WireAnswer): void;
+  /** There is no answer: `NoConnection`, `BrokenAnswer` or the error of `stop`. May be called before the call is returned. */
+  refused(error: unknown): void;
 }
 
 export interface WireClient {
   call(call: WireCall): OpenCall;
+  /** The same for those who want no promise. Absent if something is to be waited for before a call, such as a credential. */
+  begin?(call: WireCall, listener: AnswerListener): Stoppable;
   /** The number of open connections, and how many of them are idle. */
   readonly state: { readonly open: number; readonly idle: number };
   /** Closes the idle connections. */
@@ -63,30 +72,36 @@ export interface WireClientOptions {
 }
 
 /** Creates a client with connections of its own. */
-export function createWireClient({ ca, ...limits }: WireClientOptions = {}): WireClient {
+export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Required<WireClient> {
   const { idleMs = IDLE_MS, idleMaxEach = IDLE_MAX_EACH, staleMs = STALE_MS } = limits;
   const pool = new Pool({ idleMs, idleMaxEach, staleMs, ca });
+  const begin = (call: WireCall, listener: AnswerListener): Stoppable => {
+    const { method, upload } = call;
+    const length = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
+    const { target, start, isAscii } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
+    const made = new MadeCall(pool, { origin: target.origin, connectMs: call.connectMs, listener });
+    const exchange = new CallExchange(
+      {
+        method,
+        head: start + headEnd(length),
+        isAscii,
+        body: call.body,
+        bodyBytes: typeof length === "number" ? length : 0,
+        upload,
+        firstByteMs: call.firstByteMs,
+        late: call.late,
+      },
+      made,
+    );
+    if (!pool.carries(target.origin, exchange)) made.again(exchange);
+    return exchange;
+  };
   return {
+    begin,
     call(call) {
-      const { method, upload } = call;
-      const length = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
-      const { target, start, isAscii } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
-      const made = new MadeCall(pool, target.origin, call.connectMs);
-      made.exchange = new CallExchange(
-        {
-          method,
-          head: start + headEnd(length),
-          isAscii,
-          body: call.body,
-          bodyBytes: typeof length === "number" ? length : 0,
-          upload,
-          firstByteMs: call.firstByteMs,
-          late: call.late,
-        },
-        made,
-      );
-      if (!pool.carries(target.origin, made.exchange)) made.again(made.exchange);
-      return made;
+      const { promise, resolve, reject } = Promise.withResolvers<WireAnswer>();
+      const made = begin(call, { answered: resolve, refused: reject });
+      return { answer: promise, stop: (reason) => made.stop(reason) };
     },
     get state() {
       return { open: pool.openCount, idle: pool.idleCount };
@@ -95,32 +110,34 @@ export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Wir
   };
 }
 
-/** A call in progress, and what its exchange tells. */
-class MadeCall implements OpenCall {
-  readonly answer: Promise<WireAnswer>;
-  declare answered: (answer: WireAnswer) => void;
-  declare refused: (error: unknown) => void;
-  declare exchange: CallExchange;
-  readonly #pool: Pool;
-  readonly #origin: ServerOrigin;
-  readonly #connectMs: number;
+/** Whom a call goes to, and who hears of it. */
+interface CallParts {
+  readonly origin: ServerOrigin;
+  readonly connectMs: number;
+  readonly listener: AnswerListener;
+}
 
-  constructor(pool: Pool, origin: ServerOrigin, connectMs: number) {
+/** A call in progress, as its exchange sees it. */
+class MadeCall implements ExchangeListener {
+  readonly #pool: Pool;
+  readonly #parts: CallParts;
+
+  constructor(pool: Pool, parts: CallParts) {
     this.#pool = pool;
-    this.#origin = origin;
-    this.#connectMs = connectMs;
-    this.answer = new Promise((resolve, reject) => {
-      this.answered = resolve;
-      this.refused = reject;
-    });
+    this.#parts = parts;
+  }
+
+  answered(answer: WireAnswer): void {
+    this.#parts.listener.answered(answer);
+  }
+
+  refused(error: unknown): void {
+    this.#parts.listener.refused(error);
   }
 
   again(exchange: CallExchange): void {
-    this.#pool.open(this.#origin, exchange, this.#connectMs);
-  }
-
-  stop(reason: unknown): void {
-    this.exchange.stop(reason);
+    const { origin, connectMs } = this.#parts;
+    this.#pool.open(origin, exchange, connectMs);
   }
 }
 
@@ -159,6 +176,10 @@ interface Idle {
   readonly connection: Connection;
   readonly until: Limit;
   readonly sinceMs: number;
+}
+
+function closeIdle(connection: Connection): void {
+  connection.close();
 }
 
 interface PoolLimits {
@@ -211,7 +232,7 @@ class Pool implements ConnectionOwner {
     }
     this.idleCount++;
     const sinceMs = performance.now();
-    list.push({ connection, until: limit(ms, () => connection.close(), sinceMs), sinceMs });
+    list.push({ connection, until: limitOf(ms, closeIdle, connection, sinceMs), sinceMs });
   }
 
   closed(connection: Connection): void {

@@ -2,7 +2,7 @@
 // nobody takes the bytes, the connection is paused.
 
 import { LATER, type Polled } from "../../base/later.ts";
-import { type Limit, limit } from "../../base/limit.ts";
+import { type Limit, limitOf } from "../../base/limit.ts";
 import { type AnswerHead, headEndOf, parseAnswerHead } from "./answer-head.ts";
 import { BodyCutter } from "./body-cutter.ts";
 import { BrokenAnswer } from "./failures.ts";
@@ -114,6 +114,7 @@ export class CallExchange implements WireAnswer {
   #isOver = false;
   #isSent = false;
   #patience: Limit | undefined;
+  #pass: ((bytes: Buffer, from: number, to: number) => void) | undefined;
 
   constructor(request: ExchangeRequest, told: ExchangeListener) {
     this.request = request;
@@ -130,7 +131,7 @@ export class CallExchange implements WireAnswer {
   }
 
   #wait(): void {
-    this.#patience = limit(this.request.firstByteMs, () => this.stop(this.request.late()));
+    this.#patience = limitOf(this.request.firstByteMs, stopLate, this, performance.now());
   }
 
   /** The connection is being opened. */
@@ -176,9 +177,10 @@ export class CallExchange implements WireAnswer {
   }
 
   received(bytes: Buffer): void {
+    const isNew = this.#head === undefined;
     try {
       let at = 0;
-      if (this.#head === undefined) {
+      if (isNew) {
         at = this.#readHead(bytes);
         if (at < 0) return;
       }
@@ -186,6 +188,8 @@ export class CallExchange implements WireAnswer {
     } catch (error) {
       this.failed(error);
     }
+    // Only now, so that an answer that arrived with its head is complete.
+    if (isNew && this.#head !== undefined) this.#told.answered(this);
   }
 
   /** The position of the body in the bytes (with those that were held back before them); -1 if the head is not complete. */
@@ -220,7 +224,6 @@ export class CallExchange implements WireAnswer {
     this.#head = head;
     this.#cutter = new BodyCutter(head.framing);
     this.#patience?.cancel();
-    this.#told.answered(this);
   }
 
   #readBody(bytes: Buffer, at: number): void {
@@ -228,7 +231,11 @@ export class CallExchange implements WireAnswer {
     this.#partialHead = undefined;
     if (at < bytes.length) {
       if (this.#first === undefined && cutter.takesAsRest(bytes.length - at)) this.#keepRest(bytes, at);
-      else cutter.push(bytes, at, this.#pass);
+      else {
+        // Made once, and only for bodies that come in pieces.
+        this.#pass ??= (some, from, to) => this.#keep(some, from, to);
+        cutter.push(bytes, at, this.#pass);
+      }
     }
     if (cutter.isOver) this.#complete(cutter.surplus === 0);
     else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined && this.#wake === undefined)
@@ -248,7 +255,7 @@ export class CallExchange implements WireAnswer {
     this.#firstEnd = to;
   }
 
-  readonly #pass = (bytes: Buffer, from: number, to: number): void => {
+  #keep(bytes: Buffer, from: number, to: number): void {
     this.#waiting += to - from;
     if (this.#first === undefined) this.#begins(bytes, from, to);
     else if (this.#first === bytes) {
@@ -259,7 +266,7 @@ export class CallExchange implements WireAnswer {
       this.#others ??= [];
       this.#others.push(bytes.subarray(from, to));
     }
-  };
+  }
 
   /** All bytes of the answer have arrived. Without `isClean` there were further ones, which belong to no request. */
   #complete(isClean: boolean): void {
@@ -369,6 +376,10 @@ export class CallExchange implements WireAnswer {
     else if (this.#wake !== undefined) queueMicrotask(() => this.#deliver());
     else this.#deliver();
   }
+}
+
+function stopLate(exchange: CallExchange): void {
+  exchange.stop(exchange.request.late());
 }
 
 const CRLF = Buffer.from("\r\n");

@@ -23,6 +23,7 @@ export function networkClient(): WireClient | undefined {
 
 const CLIENT: WireClient = {
   call: (call) => shared().call(call),
+  begin: (call, listener) => shared().begin(call, listener),
   get state() {
     return shared().state;
   },
