@@ -31,10 +31,9 @@ import { gatewayText, textOfPath } from "./endpoints/texts.ts";
 export function directRoutes(gateway: Gateway): Map<string, DirectRoute> {
   return new Map(
     WIRE_FORMATS.flatMap((format) => {
-      const answer = async (request: Request) => {
-        const answer = await gateway.handle(request, format);
-        return "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
-      };
+      const shown = (answer: Answer, request: Request) =>
+        "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
+      const answer = (request: Request) => gateway.answer(request, format, shown);
       return pathsOf(format).map((path) => [path, answer] as const);
     }),
   );

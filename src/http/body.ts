@@ -12,7 +12,16 @@ import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
 import { maybeExchangeOf } from "./exchange.ts";
-import { type BodyTimes, isSmall, STALL_MS, smallBytes, smallText, TOTAL_MS } from "./small-body.ts";
+import {
+  type BodyListener,
+  type BodyTimes,
+  hearSmallText,
+  isSmall,
+  STALL_MS,
+  smallBytes,
+  smallText,
+  TOTAL_MS,
+} from "./small-body.ts";
 
 export interface BodyLimits extends BodyTimes {
   /** Maximum size of a body in decompressed bytes. */
@@ -83,15 +92,34 @@ interface JsonBody<Text extends BodyText = string> {
 /** The same, without making a string of a long body. */
 export async function readJsonText(request: Request, limits: BodyLimits): Promise<JsonBody<BodyText>> {
   requireJsonType(request);
-  const { text, value } = isPlainSmall(request)
-    ? parsedSmall(await smallText(request, limits), limits)
-    : await readLargerValue(request, limits);
-  const read = { text, body: asObject(value) };
+  if (isPlainSmall(request)) return jsonOfSmall(request, await smallText(request, limits), limits);
+  const { text, value } = await readLargerValue(request, limits);
+  return addressed(request, text, asObject(value));
+}
+
+/**
+ * The same for those who want no promise: tells the listener the text, of which `jsonOfSmall` makes the body. False if the body is not
+ * small; nothing was begun then. Throws as `readJsonText` does for another content type.
+ */
+export function hearSmallJson(request: Request, limits: BodyLimits, listener: BodyListener<string>): boolean {
+  requireJsonType(request);
+  if (!isPlainSmall(request)) return false;
+  hearSmallText(request, limits, listener);
+  return true;
+}
+
+/** The body of which the text was read. Throws as `readJsonText` does. */
+export function jsonOfSmall(request: Request, text: string, limits: BodyLimits): JsonBody<BodyText> {
+  return addressed(request, text, asObject(parseWithin(text, limits)));
+}
+
+/** A body with what the request's address says in place of it. */
+function addressed(request: Request, text: BodyText, body: Record<string, unknown>): JsonBody<BodyText> {
   const alias = maybeExchangeOf(request)?.alias;
-  if (alias === undefined) return read;
+  if (alias === undefined) return { text, body };
   const { model, members } = alias;
-  if (members !== undefined) return { text, body: { ...read.body, ...members } };
-  return model === undefined ? read : withModel(read, model);
+  if (members !== undefined) return { text, body: { ...body, ...members } };
+  return model === undefined ? { text, body } : withModel({ text, body }, model);
 }
 
 /** Adds the model that the address names, so that the body may leave it out. */
@@ -105,7 +133,10 @@ function withModel({ text, body }: JsonBody<BodyText>, model: string): JsonBody<
  */
 export async function readJsonValue(request: Request, limits: BodyLimits): Promise<JsonValue> {
   requireJsonType(request);
-  if (isPlainSmall(request)) return parsedSmall(await smallText(request, limits), limits);
+  if (isPlainSmall(request)) {
+    const text = await smallText(request, limits);
+    return { text, value: parseWithin(text, limits) };
+  }
   return readLargerValue(request, limits);
 }
 
@@ -124,10 +155,6 @@ function requireJsonType({ headers }: Request): void {
 /** Whether a body is small, and nobody copies it. */
 function isPlainSmall(request: Request): boolean {
   return isSmall(request) && maybeExchangeOf(request)?.wire === undefined;
-}
-
-function parsedSmall(text: string, limits: BodyLimits): JsonValue {
-  return { text, value: parseWithin(text, limits) };
 }
 
 async function readLargerValue(request: Request, limits: BodyLimits): Promise<JsonValue> {

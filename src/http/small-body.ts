@@ -23,13 +23,53 @@ export function isSmall({ headers }: Request): boolean {
   return declared !== null && Number(declared) <= SMALL_BYTES_MAX && headers.get("content-encoding") === null;
 }
 
+/** Is told of a body, once. Its functions must not throw. */
+export interface BodyListener<T> {
+  bodyRead(body: T): void;
+  /** With 408, 413, or 400 if the client left. */
+  bodyRefused(error: unknown): void;
+}
+
 /** A body that is read with the next turn of the event loop. */
-interface Waiting {
-  read(): void;
+class Waiting<T> {
+  readonly #request: Request;
+  readonly #limits: SmallLimits;
+  readonly #read: (request: Request) => Promise<T>;
+  readonly #listener: BodyListener<T>;
+
+  constructor(
+    request: Request,
+    limits: SmallLimits,
+    read: (request: Request) => Promise<T>,
+    listener: BodyListener<T>,
+  ) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#read = read;
+    this.#listener = listener;
+  }
+
+  read(): void {
+    const listener = this.#listener;
+    let whole: Promise<T>;
+    try {
+      whole = this.#read(this.#request);
+    } catch (error) {
+      listener.bodyRefused(bodyCutOff(error));
+      return;
+    }
+    if (Bun.peek.status(whole) === "fulfilled") listener.bodyRead(Bun.peek(whole) as T);
+    else {
+      readRest(whole, this.#limits).then(
+        (body) => listener.bodyRead(body),
+        (error: unknown) => listener.bodyRefused(error),
+      );
+    }
+  }
 }
 
 /** The bodies that wait for the same turn, with one callback for all. */
-let waiting: Waiting[] = [];
+let waiting: Pick<Waiting<unknown>, "read">[] = [];
 
 function readAll(): void {
   const all = waiting;
@@ -47,32 +87,31 @@ interface SmallLimits extends BodyTimes {
 
 /** Reads a small body as text. Throws 408, 413, or 400 if the client left. */
 export function smallText(request: Request, limits: SmallLimits): Promise<string> {
-  return readSmall(request, limits, textOf);
+  return new Promise((bodyRead, bodyRefused) => readSmall(request, limits, textOf, { bodyRead, bodyRefused }));
+}
+
+/** The same for those who want no promise. Tells the listener later, never at once. */
+export function hearSmallText(request: Request, limits: SmallLimits, listener: BodyListener<string>): void {
+  readSmall(request, limits, textOf, listener);
 }
 
 /** Reads a small body as bytes. */
 export function smallBytes(request: Request, limits: SmallLimits): Promise<Uint8Array> {
-  return readSmall(request, limits, bytesOf);
+  return new Promise((bodyRead, bodyRefused) => readSmall(request, limits, bytesOf, { bodyRead, bodyRefused }));
 }
 
-function readSmall<T>(request: Request, limits: SmallLimits, read: (request: Request) => Promise<T>): Promise<T> {
-  if (limits.maxBytes < SMALL_BYTES_MAX && Number(request.headers.get("content-length")) > limits.maxBytes)
-    return Promise.reject(bodyTooLarge(limits.maxBytes));
-  return new Promise((resolve, reject) => {
-    // Most bodies arrive together with their headers and are complete one turn later.
-    const body: Waiting = {
-      read() {
-        try {
-          const whole = read(request);
-          if (Bun.peek.status(whole) === "fulfilled") resolve(Bun.peek(whole) as T);
-          else readRest(whole, limits).then(resolve, reject);
-        } catch (error) {
-          reject(bodyCutOff(error));
-        }
-      },
-    };
-    if (waiting.push(body) === 1) setImmediate(readAll);
-  });
+function readSmall<T>(
+  request: Request,
+  limits: SmallLimits,
+  read: (request: Request) => Promise<T>,
+  listener: BodyListener<T>,
+): void {
+  if (limits.maxBytes < SMALL_BYTES_MAX && Number(request.headers.get("content-length")) > limits.maxBytes) {
+    queueMicrotask(() => listener.bodyRefused(bodyTooLarge(limits.maxBytes)));
+    return;
+  }
+  // Most bodies arrive together with their headers and are complete one turn later.
+  if (waiting.push(new Waiting(request, limits, read, listener)) === 1) setImmediate(readAll);
 }
 
 /** Waits for a body of which a part is missing. */

@@ -1,10 +1,13 @@
 // Calls a provider with one of its credentials. Every call goes through here, whether its answer is whole or a stream.
 
+import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { BodyText } from "../base/long-json.ts";
-import type { StopSignal } from "../base/stop-signal.ts";
-import { callProvider } from "./call.ts";
-import type { StreamedBody } from "./connection/client.ts";
+import type { Stop, StopSignal } from "../base/stop-signal.ts";
+import { beginCall, beginsAtOnce, callFailure, callProvider, checkedAnswer } from "./call.ts";
+import type { AnswerListener, StreamedBody } from "./connection/client.ts";
+import type { WireAnswer } from "./connection/exchange.ts";
+import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
@@ -63,6 +66,89 @@ export async function fetchAnswer(
   } catch (error) {
     restRefused(provider, clock, secret, error);
     throw error;
+  }
+}
+
+/** Is told of a whole answer, once. Its functions must not throw. */
+export interface AnswerReader {
+  answerRead(answer: ProviderAnswer): void;
+  /** With what `fetchAnswer` throws. */
+  answerFailed(error: unknown): void;
+}
+
+/**
+ * Does what `fetchAnswer` does for a request that nearly always needs no promise. False if something is to be waited for before the
+ * call: nothing was begun then. The reader may be told at once.
+ */
+export function hearAnswer(
+  { provider, request, reader }: { provider: Provider; request: UpstreamRequest<BodyText>; reader: AnswerReader },
+  { clock, signal, headers, choice }: AnswerOptions & { readonly signal: Stop },
+): boolean {
+  if (!beginsAtOnce(provider, request)) return false;
+  const secret = provider.keys.take(clock.now(), choice?.wanted);
+  new HeardAnswer({ provider, clock, signal, secret, choice, reader }).begin(request, headers);
+  return true;
+}
+
+/** A call that is in progress. */
+interface HeardParts {
+  readonly provider: Provider;
+  readonly clock: Pick<Clock, "now">;
+  readonly signal: Stop;
+  readonly secret: string;
+  readonly choice: KeyChoice | undefined;
+  readonly reader: AnswerReader;
+}
+
+class HeardAnswer implements AnswerListener {
+  readonly #parts: HeardParts;
+
+  constructor(parts: HeardParts) {
+    this.#parts = parts;
+  }
+
+  begin(request: UpstreamRequest<BodyText>, headers: Readonly<Record<string, string>> | undefined): void {
+    const { provider, signal, secret } = this.#parts;
+    try {
+      if (signal.aborted) throw signal.reason;
+      // The call must be aborted if the client leaves, until the body ends.
+      signal.stops(beginCall({ provider, request, listener: this }, { signal, secret, headers }));
+    } catch (error) {
+      this.refused(error);
+    }
+  }
+
+  answered(wire: WireAnswer): void {
+    const { provider } = this.#parts;
+    const answer = new OwnAnswer(wire);
+    const text = answer.ok ? textAtHand(answer) : undefined;
+    if (text !== undefined) this.#took(answer, text);
+    else
+      this.#rest(answer, checkedAnswer(provider, answer)).then(
+        (rest) => this.#took(answer, rest),
+        (error: unknown) => this.#failed(error),
+      );
+  }
+
+  refused(error: unknown): void {
+    this.#failed(callFailure(this.#parts.signal, error));
+  }
+
+  async #rest(answer: OwnAnswer, checked: AtOnce<OwnAnswer>): Promise<string> {
+    await checked;
+    return readAnswer(this.#parts.provider, answer, this.#parts.signal);
+  }
+
+  #took(answer: OwnAnswer, text: string): void {
+    const { choice, secret, reader } = this.#parts;
+    choice?.used(secret);
+    reader.answerRead(new ProviderAnswer(answer, text));
+  }
+
+  #failed(error: unknown): void {
+    const { provider, clock, secret, reader } = this.#parts;
+    restRefused(provider, clock, secret, error);
+    reader.answerFailed(error);
   }
 }
 

@@ -5,7 +5,8 @@ import type { AtOnce } from "../base/at-once.ts";
 import { lazily } from "../base/lazily.ts";
 import type { BodyText } from "../base/long-json.ts";
 import { longStep } from "../base/long-steps.ts";
-import type { StreamedBody, WireBody, WireClient } from "./connection/client.ts";
+import { type Stoppable, type StopSignal, stopWith } from "../base/stop-signal.ts";
+import type { AnswerListener, StreamedBody, WireBody, WireCall, WireClient } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -75,32 +76,64 @@ const byFetch = lazily(() => {
   return callByFetch;
 });
 
-async function callByClient(
-  client: WireClient,
-  { provider, request, body, headers, options: { signal, upload } }: SentCall,
-): Promise<OwnAnswer> {
+/** Whether nothing is to be waited for before a call, so that `beginCall` may be used: neither a credential nor a long body. */
+export function beginsAtOnce({ client }: Provider, { body }: UpstreamRequest<BodyText>): boolean {
+  return client?.begin !== undefined && typeof body === "string" && body.length < STEP_CHARS_MIN;
+}
+
+/**
+ * Begins a call for those who want no promise. What the listener is told is raw: `checkedAnswer` and `callFailure` make of it what
+ * `callProvider` does. Throws if `beginsAtOnce` is not true.
+ */
+export function beginCall(
+  { provider, request, listener }: { provider: Provider; request: UpstreamRequest<BodyText>; listener: AnswerListener },
+  options: CallOptions,
+): Stoppable {
+  const { client } = provider;
+  const { body } = request;
+  if (client?.begin === undefined || typeof body !== "string") throw new Error("The call cannot begin at once.");
+  const headers = headersOf(provider, request, options);
+  return client.begin(wireCall({ provider, request, body, headers, options }), listener);
+}
+
+/** An answer whose head has arrived; a promise that rejects if the provider refused the call. */
+export function checkedAnswer(provider: Provider, answer: OwnAnswer): AtOnce<OwnAnswer> {
+  return answer.ok ? answer : refused(provider, answer);
+}
+
+/** The error of a call without an answer. */
+export function callFailure(signal: StopSignal, error: unknown): unknown {
+  return signal.aborted ? signal.reason : faultOf(error);
+}
+
+async function callByClient(client: WireClient, sent: SentCall): Promise<OwnAnswer> {
+  const { provider, options } = sent;
+  const { signal } = options;
   if (signal.aborted) throw signal.reason;
   let answer: OwnAnswer;
   try {
-    const call = client.call({
-      method: "POST",
-      url: provider.baseUrl + request.path,
-      headers,
-      keepsHeaders: plain.get(provider)?.all === headers,
-      body: upload === undefined ? body : undefined,
-      upload,
-      connectMs: provider.timeoutsMs.connect,
-      firstByteMs: provider.timeoutsMs.firstByte,
-      late: unanswered,
-    });
-    // The listener stays, since until the body ends, the call must be aborted if the client leaves.
-    signal.addEventListener("abort", () => call.stop(signal.reason), { once: true });
+    const call = client.call(wireCall(sent));
+    // The call must be aborted if the client leaves, until the body ends.
+    stopWith(signal, call);
     answer = new OwnAnswer(await call.answer);
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw faultOf(error);
+    throw callFailure(signal, error);
   }
-  return answer.ok ? answer : await refused(provider, answer);
+  return checkedAnswer(provider, answer);
+}
+
+function wireCall({ provider, request, body, headers, options: { upload } }: SentCall): WireCall {
+  return {
+    method: "POST",
+    url: provider.baseUrl + request.path,
+    headers,
+    keepsHeaders: plain.get(provider)?.all === headers,
+    body: upload === undefined ? body : undefined,
+    upload,
+    connectMs: provider.timeoutsMs.connect,
+    firstByteMs: provider.timeoutsMs.firstByte,
+    late: unanswered,
+  };
 }
 
 /** The headers of calls that add none of their own, as nearly all are, and what they were made of. */

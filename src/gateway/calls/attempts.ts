@@ -81,10 +81,13 @@ export async function tryRoutes<T>(
   return tryOn(new RouteTries(routes, deps, options), options.attempt);
 }
 
-/** Continues with the next attempt. */
-export async function tryOn<T>(tries: RouteTries, call: (attempt: RouteAttempt) => Promise<T>): Promise<T> {
-  for (;;) {
-    const next = tries.next();
+/** Calls `call` for one attempt after the other, from `first` on, until one succeeds. Throws as `tryRoutes` does. */
+export async function tryOn<T>(
+  tries: RouteTries,
+  call: (attempt: RouteAttempt) => Promise<T>,
+  first?: AtOnce<RouteAttempt>,
+): Promise<T> {
+  for (let next = first ?? tries.next(); ; next = tries.next()) {
     const attempt = next instanceof Promise ? await next : next;
     try {
       const answer = await call(attempt);
@@ -201,10 +204,11 @@ export class RouteTries {
   }
 
   async #nextRound(): Promise<RouteAttempt> {
-    const { account, family, remainingMs, signal } = this.#options;
+    const { account, family, signal } = this.#options;
+    const remainingMs = this.#options.remainingMs();
     const deps = this.#deps;
     const last = this.#last;
-    const waitMs = waitBeforeNext(this.#candidates, deps, { round: this.#round, remainingMs: remainingMs(), account });
+    const waitMs = waitBeforeNext(this.#candidates, deps, { round: this.#round, remainingMs, account });
     if (waitMs === undefined) {
       throw last === undefined
         ? circuitOpen(this.#candidates, deps, account)

@@ -1,7 +1,7 @@
 // The deadline of a request that does not stream. Its work ends when the client leaves or the time is up.
 
 import { ApiError } from "../../base/errors.ts";
-import { type Limit, limit } from "../../base/limit.ts";
+import { type Limit, limitOf } from "../../base/limit.ts";
 import { Stop } from "../../base/stop-signal.ts";
 import { maybeExchangeOf } from "../../http/exchange.ts";
 
@@ -28,20 +28,26 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const deadline = new Deadline(request, timeoutMs);
   try {
-    return await work(deadline);
+    // Callers take the functions by themselves.
+    return await work({
+      signal: deadline.signal,
+      remainingMs: () => deadline.remainingMs(),
+      restart: () => deadline.restart(),
+    });
   } finally {
     deadline.end();
   }
 }
 
-class Deadline implements RequestDeadline {
+/** The same for callers that end it themselves, which costs a request less. */
+export class Deadline {
   readonly signal = new Stop();
   readonly #request: Request;
   readonly #timeoutMs: number;
   #endsMs = 0;
   #late: Limit;
   #unwatched: Limit | undefined;
-  #watched: AbortSignal | undefined;
+  #watched: { readonly signal: AbortSignal; readonly left: () => void } | undefined;
   #isOver = false;
 
   /** Throws if the client has left. */
@@ -53,46 +59,52 @@ class Deadline implements RequestDeadline {
     const isNew = startedMs !== undefined && nowMs - startedMs < WATCHED_AFTER_MS;
     // The client of an older request may have left while its body was read or its model was looked up.
     if (!isNew && request.signal.aborted) throw clientGone();
-    if (isNew) this.#unwatched = limit(WATCHED_AFTER_MS, this.#watch, nowMs);
-    else this.#watch();
+    if (isNew) this.#unwatched = limitOf(WATCHED_AFTER_MS, watch, this, nowMs);
+    else this.watch();
     this.#late = this.#begin(nowMs);
   }
 
-  readonly #watch = (): void => {
+  /** Listens for the client's leaving. */
+  watch(): void {
     const { signal } = this.#request;
+    const left = () => this.signal.abort(clientGone());
     if (signal.aborted) {
-      this.left();
+      left();
       return;
     }
-    this.#watched = signal;
-    signal.addEventListener("abort", this.left, { once: true });
-  };
-
-  readonly left = (): void => this.signal.abort(clientGone());
-
-  readonly #passed = (): void =>
-    this.signal.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
+    this.#watched = { signal, left };
+    signal.addEventListener("abort", left, { once: true });
+  }
 
   #begin(nowMs: number): Limit {
     this.#endsMs = nowMs + this.#timeoutMs;
-    return limit(this.#timeoutMs, this.#passed, nowMs);
+    return limitOf(this.#timeoutMs, expire, this, nowMs);
   }
 
-  // Callers take these functions by themselves.
-  readonly remainingMs = (): number => this.#endsMs - performance.now();
+  remainingMs(): number {
+    return this.#endsMs - performance.now();
+  }
 
-  readonly restart = (): void => {
+  restart(): void {
     if (this.#isOver) return;
     this.#late.cancel();
     this.#late = this.#begin(performance.now());
-  };
+  }
 
   end(): void {
     this.#isOver = true;
     this.#late.cancel();
     this.#unwatched?.cancel();
-    this.#watched?.removeEventListener("abort", this.left);
+    this.#watched?.signal.removeEventListener("abort", this.#watched.left);
   }
+}
+
+function watch(deadline: Deadline): void {
+  deadline.watch();
+}
+
+function expire({ signal }: Deadline): void {
+  signal.abort(new ApiError("provider_timeout", "The provider did not answer in time."));
 }
 
 /** The error with which the work for a client that left is aborted. */

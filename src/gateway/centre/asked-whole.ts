@@ -39,12 +39,21 @@ export function tryWhole<T>(
     ...tryOptions(ready.turn),
     signal,
     remainingMs,
-    attempt: (attempt) =>
-      onRoute(deps, ready, attempt, {
-        signal,
-        call: (sent) => askWhole(deps, ready.runs, { attempt, sent, signal, take }),
-      }),
+    attempt: wholeAttempt(deps, ready, { signal, take }),
   });
+}
+
+/** Asks one route for a whole answer. */
+export function wholeAttempt<T>(
+  deps: WholeDeps,
+  ready: Prepared,
+  { signal, take }: Pick<WholeCall<T>, "signal" | "take">,
+): (attempt: RouteAttempt) => Promise<T> {
+  return (attempt) =>
+    onRoute(deps, ready, attempt, {
+      signal,
+      call: (sent) => askWhole(deps, ready.runs, { attempt, sent, signal, take }),
+    });
 }
 
 /** A whole answer of one route that was read. */
@@ -72,12 +81,22 @@ async function askWhole<T>(
   const { provider, route, headers } = attempt;
   const { turn, built } = sent;
   const choice = turn.preference?.choice(route);
-  const asked = await fetchAnswer(provider, built, { clock: deps.clock, signal, headers, choice });
+  const answer = await fetchAnswer(provider, built, { clock: deps.clock, signal, headers, choice });
+  const taken = take(askedWhole(deps, runs, { attempt, sent, answer }));
+  return taken instanceof Promise ? await taken : taken;
+}
+
+/** Reads what a route answered. Throws `UpstreamFault` if it is no answer, so that another route can be tried. */
+export function askedWhole(
+  deps: WholeDeps,
+  runs: readonly StageRun[],
+  { attempt, sent, answer }: { attempt: RouteAttempt; sent: SentTurn; answer: ProviderAnswer },
+): AskedWhole {
+  const { turn, built } = sent;
   const ttfbMs = performance.now() - turn.exchange.startedMs;
   const listener = listenerOf(runs, turn, attempt);
-  const read = readWhole(deps, provider, turn, { text: asked.text, built, listener });
-  const taken = take({ turn, attempt, built, answer: asked, ttfbMs, read });
-  return taken instanceof Promise ? await taken : taken;
+  const read = readWhole(deps, attempt.provider, turn, { text: answer.text, built, listener });
+  return { turn, attempt, built, answer, ttfbMs, read };
 }
 
 /** Records what an answer cost that is not used, once, under the model that made it. */
@@ -129,7 +148,6 @@ interface WholeAnswer {
   answer?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads a complete upstream answer. Throws `UpstreamFault` if it is none, so that another route can be tried. */
 function readWhole(
   deps: WholeDeps,
   provider: Provider,

@@ -139,20 +139,34 @@ export async function onRoute<T>(
   // The turn as it was before each run, and after the last.
   const steps: ChatTurn[] = [pricedOn(turn, attempt)];
   if (runs.length > 0) await adapt(steps, runs, { from: 0, target: attempt, signal });
-  const first = sentOf(deps, steps, attempt);
+  const first = sentOf(deps, steps.at(-1)!, attempt);
   let sent = first instanceof Promise ? await first : first;
   for (let asked = 0; ; asked++) {
     try {
       return await call(sent);
     } catch (error) {
       const { built } = sent;
-      for (const stage of deps.stages[turn.origin]) stage.failed?.(turn, error);
+      callFailed(deps, turn, error);
       if (asked === AGAIN_MAX || !(await mayAskAgain(steps, runs, { error, attempt, built, signal }))) throw error;
-      sent = await sentOf(deps, steps, attempt);
+      sent = await sentOf(deps, steps.at(-1)!, attempt);
       // Nothing that was refused is sent again unchanged.
       if (isSameText(sent.built.body, built.body)) throw error;
     }
   }
+}
+
+/** Tells the stages of a call that failed. */
+export function callFailed({ stages }: Pick<GatewayDeps, "stages">, turn: ChatTurn, error: unknown): void {
+  for (const stage of stages[turn.origin]) stage.failed?.(turn, error);
+}
+
+/** A turn that no stage adapts, as it is sent on a route. */
+export function plainlySent(
+  deps: Pick<GatewayDeps, "endUserOf">,
+  turn: ChatTurn,
+  attempt: RouteAttempt,
+): AtOnce<SentTurn> {
+  return sentOf(deps, pricedOn(turn, attempt), attempt);
 }
 
 /** The turn with the prices of its route. */
@@ -160,12 +174,7 @@ function pricedOn(turn: ChatTurn, { route }: Pick<RouteAttempt, "route">): ChatT
   return route.prices === undefined ? turn : { ...turn, model: modelOnRoute(turn.model, route) };
 }
 
-function sentOf(
-  deps: Pick<GatewayDeps, "endUserOf">,
-  steps: readonly ChatTurn[],
-  attempt: RouteAttempt,
-): AtOnce<SentTurn> {
-  const turn = steps.at(-1)!;
+function sentOf(deps: Pick<GatewayDeps, "endUserOf">, turn: ChatTurn, attempt: RouteAttempt): AtOnce<SentTurn> {
   const built = buildRequest(deps, turn, attempt);
   return built instanceof Promise ? built.then((request) => ({ turn, built: request })) : { turn, built };
 }

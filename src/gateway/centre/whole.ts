@@ -45,6 +45,12 @@ function wholeFrom(
 }
 
 function answered(deps: GatewayDeps, runs: readonly StageRun[], asked: AskedWhole): AtOnce<Answer> {
+  const written = paidAnswer(deps, asked);
+  return runs.length === 0 ? { text: written.text } : completed(deps, runs, asked, written);
+}
+
+/** The answer for the client, which is recorded. Throws if what was read is none. */
+export function paidAnswer(deps: GatewayDeps, asked: AskedWhole): WrittenAnswer {
   const { turn, attempt, ttfbMs, read } = asked;
   let written: WrittenAnswer;
   try {
@@ -53,13 +59,13 @@ function answered(deps: GatewayDeps, runs: readonly StageRun[], asked: AskedWhol
     spendUnused(deps, asked, error);
     throw error;
   }
-  const { usage, text } = written;
+  const { usage } = written;
   const finish = read.events.findLast((event) => event.type === "finish");
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteWhole(asked, finish);
   spend(deps, turn, attempt, { usage, status: 200, errorCode: null, ttfbMs });
   noteCost(turn.exchange.headers, turn.model.prices, usage);
-  return runs.length === 0 ? { text } : completed(deps, runs, asked, written);
+  return written;
 }
 
 /** Lets the stages keep and correct the answer. */
@@ -82,6 +88,7 @@ async function completed(
   return { text: corrected === undefined ? text : correctedText(text, corrected) };
 }
 
+/** An answer in the client's format. */
 interface WrittenAnswer {
   text: string;
   /** The parsed answer. */

@@ -1,0 +1,191 @@
+// A chat request on the shortest way: from its body to its answer by plain calls. Most requests ask for a whole answer and use no
+// feature, and most of their calls succeed; each promise, closure and layer would be a part of their time. Whatever such a request
+// turns out to need besides goes the general way from there on, with the same functions: the reading of a longer body, stages,
+// streams, and everything after a failed call.
+
+import type { Stop } from "../../base/stop-signal.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import { hearSmallJson, jsonOfSmall, readJsonText } from "../../http/body.ts";
+import type { BodyListener } from "../../http/small-body.ts";
+import { type AnswerReader, hearAnswer, type ProviderAnswer } from "../../upstream/ask.ts";
+import { RouteTries, type TriesOptions, tryOn } from "../calls/attempts.ts";
+import { Deadline } from "../calls/request-deadline.ts";
+import type { CallTrace, RouteAttempt } from "../calls/route-call.ts";
+import { NO_RUNS } from "./answer.ts";
+import { askedWhole, wholeAttempt } from "./asked-whole.ts";
+import type { GatewayDeps } from "./deps.ts";
+import { type AdmittedRequest, answerRead, answerReady, opened } from "./opened.ts";
+import type { Answer, ChatTurn } from "./stage.ts";
+import { tryOptions } from "./turn.ts";
+import { callFailed, type Prepared, plainlySent, type SentTurn } from "./walk.ts";
+import { paidAnswer } from "./whole.ts";
+
+/** A request whose caller was let in, and its answer. */
+export class DirectChat<T> implements BodyListener<string>, AnswerReader {
+  /** What `shown` makes of the answer. */
+  readonly answer: Promise<T>;
+  readonly #resolve: (answer: T) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #deps: GatewayDeps;
+  readonly #admitted: AdmittedRequest;
+  readonly #shown: (answer: Answer, request: Request) => T;
+  #deadline: Deadline | undefined;
+  // What a plain request has from its first call on.
+  declare ready: Prepared;
+  declare tries: RouteTries;
+  declare attempt: RouteAttempt;
+  declare sent: SentTurn;
+
+  constructor(deps: GatewayDeps, admitted: AdmittedRequest, shown: (answer: Answer, request: Request) => T) {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.answer = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#deps = deps;
+    this.#admitted = admitted;
+    this.#shown = shown;
+  }
+
+  /** Begins to read the body. Throws if it is not to be read. */
+  begin(): void {
+    const deps = this.#deps;
+    const { request } = this.#admitted;
+    const limits = deps.bodyLimits();
+    if (hearSmallJson(request, limits, this)) return;
+    this.#follow(readJsonText(request, limits).then((read) => answerRead(deps, this.#admitted, read)));
+  }
+
+  bodyRead(text: string): void {
+    const deps = this.#deps;
+    const { request } = this.#admitted;
+    try {
+      const ready = opened(deps, this.#admitted, jsonOfSmall(request, text, deps.bodyLimits()));
+      if (ready instanceof Promise) this.#follow(ready);
+      else if (isPlain(ready)) this.#ask(ready);
+      else this.#follow(answerReady(deps, request, ready));
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  bodyRefused(error: unknown): void {
+    this.#refuse(error);
+  }
+
+  /** Begins the first call of a plain request. Throws if there is none to make. */
+  #ask(ready: Prepared): void {
+    const deps = this.#deps;
+    const { turn } = ready;
+    const deadline = new Deadline(this.#admitted.request, deps.requestTimeoutMs());
+    this.#deadline = deadline;
+    this.ready = ready;
+    this.tries = new RouteTries(turn.routes, deps, new PlainTries(turn, deadline));
+    const attempt = this.tries.next();
+    // Some calls wait, for another node or for a credential.
+    if (attempt instanceof Promise || attempt.provider.client?.begin === undefined) this.#goOn(attempt);
+    else this.#call(attempt, deadline.signal);
+  }
+
+  #call(attempt: RouteAttempt, signal: Stop): void {
+    const deps = this.#deps;
+    this.attempt = attempt;
+    const { provider, route, headers } = attempt;
+    try {
+      const sent = plainlySent(deps, this.ready.turn, attempt);
+      if (sent instanceof Promise) throw new Error("A small body is to be built at once.");
+      this.sent = sent;
+      const { turn, built } = sent;
+      const options = { clock: deps.clock, signal, headers, choice: turn.preference?.choice(route) };
+      if (!hearAnswer({ provider, request: built, reader: this }, options)) this.#goOn(attempt);
+    } catch (error) {
+      this.answerFailed(error);
+    }
+  }
+
+  answerRead(answer: ProviderAnswer): void {
+    const deps = this.#deps;
+    const { attempt, sent } = this;
+    let text: string;
+    try {
+      ({ text } = paidAnswer(deps, askedWhole(deps, NO_RUNS, { attempt, sent, answer })));
+      this.tries.answered(attempt);
+    } catch (error) {
+      this.answerFailed(error);
+      return;
+    }
+    this.#settle({ text });
+  }
+
+  answerFailed(error: unknown): void {
+    try {
+      callFailed(this.#deps, this.ready.turn, error);
+      this.tries.failed(this.attempt, error);
+      this.#goOn(undefined);
+    } catch (last) {
+      this.#refuse(last);
+    }
+  }
+
+  /** Goes on with the attempt, or with the next one, the general way. */
+  #goOn(attempt: RouteAttempt | Promise<RouteAttempt> | undefined): void {
+    const deps = this.#deps;
+    const { ready, tries } = this;
+    const { signal } = this.#deadline as Deadline;
+    const take = (asked: Parameters<typeof paidAnswer>[1]): Answer => ({ text: paidAnswer(deps, asked).text });
+    this.#follow(tryOn(tries, wholeAttempt(deps, ready, { signal, take }), attempt));
+  }
+
+  #follow(answer: Promise<Answer>): void {
+    answer.then(
+      (given) => this.#settle(given),
+      (error: unknown) => this.#refuse(error),
+    );
+  }
+
+  #settle(answer: Answer): void {
+    this.#deadline?.end();
+    try {
+      this.#resolve(this.#shown(answer, this.#admitted.request));
+    } catch (error) {
+      this.#reject(error);
+    }
+  }
+
+  #refuse(error: unknown): void {
+    this.#deadline?.end();
+    this.#reject(error);
+  }
+}
+
+/** Whether nothing but a route is asked for a whole answer. */
+function isPlain({ turn, runs, made }: Prepared): boolean {
+  return runs.length === 0 && made === undefined && !turn.chat.stream && turn.isHeard !== true;
+}
+
+/** What the attempts at a plain request depend on. */
+class PlainTries implements TriesOptions {
+  readonly trace: CallTrace;
+  readonly chat: ChatRequest;
+  readonly family: TriesOptions["family"];
+  readonly account: TriesOptions["account"];
+  readonly first: TriesOptions["first"];
+  readonly #deadline: Deadline;
+
+  constructor(turn: ChatTurn, deadline: Deadline) {
+    const { trace, chat, family, account, first } = tryOptions(turn);
+    this.trace = trace;
+    this.chat = chat;
+    this.family = family;
+    this.account = account;
+    this.first = first;
+    this.#deadline = deadline;
+  }
+
+  get signal(): Stop {
+    return this.#deadline.signal;
+  }
+
+  remainingMs(): number {
+    return this.#deadline.remainingMs();
+  }
+}
