@@ -8,9 +8,9 @@ import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
 import { type BodyText, editedText, parseLongJson, stringOf } from "../base/long-json.ts";
 import { longStep, turnShare } from "../base/long-steps.ts";
-import { nodeZlib } from "../base/node-modules.ts";
 import type { BodyHold } from "./body-budget.ts";
 import { bodyCutOff, bodyTooLarge, bodyTooSlow } from "./body-errors.ts";
+import { decoderOf, decompressedBody } from "./decompress.ts";
 import { maybeExchangeOf } from "./exchange.ts";
 import {
   type BodyListener,
@@ -53,7 +53,7 @@ async function boundedBody(request: Request, limits: BodyLimits): Promise<Uint8A
   // A body without a stated length, or a compressed one, counts with the maximum.
   const hold = await room(request, isPlain && declared >= 0 ? declared : limits.maxBytes);
   const read = await readAll(request, declared, limits);
-  const bytes = unpack === undefined ? read : await decompress(read, unpack, limits.maxBytes);
+  const bytes = unpack === undefined ? read : await decompressedBody(read, unpack, limits.maxBytes);
   hold?.shrinkTo(bytes.byteLength);
   return bytes;
 }
@@ -381,43 +381,4 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   // If the body has failed meanwhile, it need not be cancelled.
   reader.cancel().catch(() => undefined);
-}
-
-function decoderOf(coding: string) {
-  switch (coding) {
-    case "gzip":
-    case "x-gzip":
-      return nodeZlib().createGunzip();
-    case "deflate":
-      return nodeZlib().createInflate();
-    case "br":
-      return nodeZlib().createBrotliDecompress();
-    case "zstd":
-      return nodeZlib().createZstdDecompress();
-    default:
-      throw new ApiError(
-        "invalid_request",
-        `Content-Encoding "${coding.slice(0, 40)}" is not supported: use gzip, deflate, br or zstd.`,
-      );
-  }
-}
-
-/** Decompresses as a stream, so that a decompression bomb is stopped at the limit. */
-function decompress(bytes: Uint8Array, decoder: ReturnType<typeof decoderOf>, maxBytes: number): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    decoder.on("data", (chunk: Uint8Array) => {
-      size += chunk.byteLength;
-      if (size > maxBytes) {
-        decoder.destroy();
-        reject(bodyTooLarge(maxBytes));
-      } else chunks.push(chunk);
-    });
-    decoder.on("end", () => resolve(Buffer.concat(chunks, size)));
-    decoder.on("error", (cause) =>
-      reject(new ApiError("invalid_request", "The request body does not match its Content-Encoding.", { cause })),
-    );
-    decoder.end(bytes);
-  });
 }

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock.ts";
 import type { BodyText } from "../base/long-json.ts";
 import type { Stop, StopSignal } from "../base/stop-signal.ts";
 import { beginCall, beginsAtOnce, callFailure, callProvider, checkedAnswer } from "./call.ts";
-import type { AnswerListener, StreamedBody } from "./connection/client.ts";
+import type { CallListener, StreamedBody } from "./connection/client.ts";
 import type { WireAnswer } from "./connection/exchange.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
@@ -70,7 +70,7 @@ export async function fetchAnswer(
 }
 
 /** Is told of a whole answer, once. Its functions must not throw. */
-export interface AnswerReader {
+export interface WholeAnswerReader {
   answerRead(answer: ProviderAnswer): void;
   /** With what `fetchAnswer` throws. */
   answerFailed(error: unknown): void;
@@ -81,7 +81,7 @@ export interface AnswerReader {
  * call: nothing was begun then. The reader may be told at once.
  */
 export function hearAnswer(
-  { provider, request, reader }: { provider: Provider; request: UpstreamRequest<BodyText>; reader: AnswerReader },
+  { provider, request, reader }: { provider: Provider; request: UpstreamRequest<BodyText>; reader: WholeAnswerReader },
   { clock, signal, headers, choice }: AnswerOptions & { readonly signal: Stop },
 ): boolean {
   if (!beginsAtOnce(provider, request)) return false;
@@ -97,10 +97,10 @@ interface HeardParts {
   readonly signal: Stop;
   readonly secret: string;
   readonly choice: KeyChoice | undefined;
-  readonly reader: AnswerReader;
+  readonly reader: WholeAnswerReader;
 }
 
-class HeardAnswer implements AnswerListener {
+class HeardAnswer implements CallListener {
   readonly #parts: HeardParts;
 
   constructor(parts: HeardParts) {

@@ -6,7 +6,7 @@ import { lazily } from "../base/lazily.ts";
 import type { BodyText } from "../base/long-json.ts";
 import { longStep } from "../base/long-steps.ts";
 import { type Stoppable, type StopSignal, stopWith } from "../base/stop-signal.ts";
-import type { AnswerListener, StreamedBody, WireBody, WireCall, WireClient } from "./connection/client.ts";
+import type { CallListener, StreamedBody, WireBody, WireCall, WireClient } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
 import { UpstreamFault } from "./fault.ts";
@@ -86,7 +86,7 @@ export function beginsAtOnce({ client }: Provider, { body }: UpstreamRequest<Bod
  * `callProvider` does. Throws if `beginsAtOnce` is not true.
  */
 export function beginCall(
-  { provider, request, listener }: { provider: Provider; request: UpstreamRequest<BodyText>; listener: AnswerListener },
+  { provider, request, listener }: { provider: Provider; request: UpstreamRequest<BodyText>; listener: CallListener },
   options: CallOptions,
 ): Stoppable {
   const { client } = provider;

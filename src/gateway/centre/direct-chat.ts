@@ -7,7 +7,7 @@ import type { Stop } from "../../base/stop-signal.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { hearSmallJson, jsonOfSmall, readJsonText } from "../../http/body.ts";
 import type { BodyListener } from "../../http/small-body.ts";
-import { type AnswerReader, hearAnswer, type ProviderAnswer } from "../../upstream/ask.ts";
+import { hearAnswer, type ProviderAnswer, type WholeAnswerReader } from "../../upstream/ask.ts";
 import { RouteTries, type TriesOptions, tryOn } from "../calls/attempts.ts";
 import { Deadline } from "../calls/request-deadline.ts";
 import type { CallTrace, RouteAttempt } from "../calls/route-call.ts";
@@ -21,7 +21,7 @@ import { callFailed, type Prepared, plainlySent, type SentTurn } from "./walk.ts
 import { paidAnswer } from "./whole.ts";
 
 /** A request whose caller was let in, and its answer. */
-export class DirectChat<T> implements BodyListener<string>, AnswerReader {
+export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
   /** What `shown` makes of the answer. */
   readonly answer: Promise<T>;
   readonly #resolve: (answer: T) => void;

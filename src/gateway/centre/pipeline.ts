@@ -6,16 +6,23 @@
 // * calls/attempts.ts: the model's routes, in rounds, and the credentials of each;
 // * walk.ts, `onRoute`: the same route once more, with what a stage changed after a failure (`StageRun.again`).
 
+import { lazily } from "../../base/lazily.ts";
 import { readJsonText } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { DirectChat } from "./direct-chat.ts";
-import { type AdmittedRequest, answerRead } from "./opened.ts";
+import type { AdmittedRequest } from "./opened.ts";
 import { sourceOf } from "./request-source.ts";
 import type { Answer } from "./stage.ts";
 
 export type Gateway = ReturnType<typeof createGateway>;
+
+/** No start answers a chat. */
+const chats = lazily(() => {
+  const { DirectChat }: typeof import("./direct-chat.ts") = require("./direct-chat.ts");
+  const { answerRead }: typeof import("./opened.ts") = require("./opened.ts");
+  return { DirectChat, answerRead };
+});
 
 /** Creates the pipeline. */
 export function createGateway(deps: GatewayDeps) {
@@ -25,7 +32,7 @@ export function createGateway(deps: GatewayDeps) {
     const admitted = deps.admit(request, exchange);
     const caller = admitted instanceof Promise ? await admitted : admitted;
     const read = await readJsonText(request, deps.bodyLimits());
-    return answerRead(deps, { source, request, exchange, caller, format }, read);
+    return chats().answerRead(deps, { source, request, exchange, caller, format }, read);
   }
 
   /** The same for a client over HTTP, at less cost for plain requests. `shown` makes of the answer what is sent. May throw at once. */
@@ -40,7 +47,7 @@ export function createGateway(deps: GatewayDeps) {
   }
 
   function begun<T>(admitted: AdmittedRequest, shown: (answer: Answer, request: Request) => T): Promise<T> {
-    const chat = new DirectChat(deps, admitted, shown);
+    const chat = new (chats().DirectChat)(deps, admitted, shown);
     chat.begin();
     return chat.answer;
   }

@@ -33,7 +33,7 @@ export interface OpenCall extends Stoppable {
 }
 
 /** Is told how a call goes on, once. Its functions must not throw. */
-export interface AnswerListener {
+export interface CallListener {
   /** The head of the answer has arrived. */
   answered(answer: WireAnswer): void;
   /** There is no answer: `NoConnection`, `BrokenAnswer` or the error of `stop`. May be called before the call is returned. */
@@ -43,7 +43,7 @@ export interface AnswerListener {
 export interface WireClient {
   call(call: WireCall): OpenCall;
   /** The same for those who want no promise. Absent if something is to be waited for before a call, such as a credential. */
-  begin?(call: WireCall, listener: AnswerListener): Stoppable;
+  begin?(call: WireCall, listener: CallListener): Stoppable;
   /** The number of open connections, and how many of them are idle. */
   readonly state: { readonly open: number; readonly idle: number };
   /** Closes the idle connections. */
@@ -75,7 +75,7 @@ export interface WireClientOptions {
 export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Required<WireClient> {
   const { idleMs = IDLE_MS, idleMaxEach = IDLE_MAX_EACH, staleMs = STALE_MS } = limits;
   const pool = new Pool({ idleMs, idleMaxEach, staleMs, ca });
-  const begin = (call: WireCall, listener: AnswerListener): Stoppable => {
+  const begin = (call: WireCall, listener: CallListener): Stoppable => {
     const { method, upload } = call;
     const length = upload === undefined ? lengthOf(call.body) : (upload.length ?? "chunked");
     const { target, start, isAscii } = call.keepsHeaders === true ? keptStart(call) : startOf(call);
@@ -114,7 +114,7 @@ export function createWireClient({ ca, ...limits }: WireClientOptions = {}): Req
 interface CallParts {
   readonly origin: ServerOrigin;
   readonly connectMs: number;
-  readonly listener: AnswerListener;
+  readonly listener: CallListener;
 }
 
 /** A call in progress, as its exchange sees it. */
