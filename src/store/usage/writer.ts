@@ -22,12 +22,10 @@ export interface UsageWriterOptions {
 
 // One minute of 160 requests per second, while the database is locked; about 5 MB.
 const QUEUE_MAX = 10_000;
-// About 5 ms of blocking work, or 20 ms if every row has a different key. The rest is written in the next iteration of
-// the event loop.
+// About 3 ms of blocking work, or 20 ms if every row has a different key. The rest is written in the next iteration of
+// the event loop. A queue of this length is written at once. A busy program thus writes large batches: each has its own
+// transaction and statements for the sums, which would cost more than the rows of a small one.
 const BATCH_MAX = 500;
-// A queue of this length is written at once. A busy program thus writes large batches: each has its own transaction and
-// statements for the sums, which would cost more than the rows of a small one.
-const FULL_BATCH = 256;
 // The limit of groups of (hour, account, key, model) for requests without a row. Further ones are grouped only by hour
 // and model.
 const OVERFLOW_GROUPS_MAX = 20_000;
@@ -101,7 +99,7 @@ export class UsageWriter {
     if (isFailure(record) && !this.#hasOwnRow(record)) this.#share(record);
     else if (before < this.#queueMax) this.#enqueue(record);
     else this.#countOnly(record);
-    const isFull = before < FULL_BATCH && this.#queue.length === FULL_BATCH;
+    const isFull = before < BATCH_MAX && this.#queue.length === BATCH_MAX;
     if (this.#closed) void this.flush();
     else if (this.#timer === undefined) this.#writeIn(this.#flushMs);
     // Not while a batch is being written, nor before one is retried. Once, since each further timer would put the write off.
@@ -183,7 +181,7 @@ export class UsageWriter {
     // A record may have set one meanwhile.
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waits && !this.#closed) this.#writeIn(written && this.#queue.length >= FULL_BATCH ? 0 : this.#flushMs);
+    if (this.#waits && !this.#closed) this.#writeIn(written && this.#queue.length >= BATCH_MAX ? 0 : this.#flushMs);
   }
 
   get #waits(): boolean {
