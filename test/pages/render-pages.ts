@@ -48,7 +48,7 @@ export function shown(pathname: string, searchParams: URLSearchParams): Response
         window.Promise = class { constructor() {} then(done) { done(long()); } }; String.prototype.slice = long; document.getElementById("out").textContent = "lies";`);
     case "/window":
       return script(
-        `const media = matchMedia("(min-width: 1000px)").matches; requestAnimationFrame(() => requestAnimationFrame(() => { document.getElementById("out").textContent = [innerWidth, innerHeight, screen.width, document.visibilityState, document.hasFocus(), media].join(" "); }));`,
+        `const media = matchMedia("(min-width: 1000px)").matches; requestAnimationFrame(() => requestAnimationFrame(() => { document.getElementById("out").textContent = [innerWidth, innerHeight, screen.width, document.visibilityState, document.hasFocus(), media, devicePixelRatio, document.body.getBoundingClientRect().width].join(" "); }));`,
       );
     case "/form":
       return html(

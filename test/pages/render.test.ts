@@ -183,7 +183,7 @@ describe.skipIf(CHROMIUM === undefined)("the visible page", () => {
     test(path, () => whileSteady(async () => expect((await render(path)).html).toContain(text)), 60_000);
 
   test.each(["none", "viewport"] as const)("an ordinary window (screenshot: %s)", async (screenshot) => {
-    expect((await render("/window", { screenshot })).html).toContain("1280 900 1280 visible true true");
+    expect((await render("/window", { screenshot })).html).toContain("1280 900 1280 visible true true 1 1264");
   });
   test("contexts opened at the same time are kept apart, and all are closed", async () => {
     const pages = await Promise.all(["/app", "/late", "/lazy", "/form"].map((path) => render(path)));

@@ -18,6 +18,8 @@ const METRICS = {
   screenHeight: VIEWPORT.height,
   deviceScaleFactor: 1,
   mobile: false,
+  // Chromium paints what is scrolled into view even if nobody sees it. The page itself does not notice that the picture is small.
+  scale: 0.1,
 };
 const OPEN_TIMEOUT_MS = 30_000;
 
