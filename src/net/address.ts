@@ -2,6 +2,7 @@
 // address embedded in it, are global unicast addresses. An address that cannot be parsed is not public.
 
 import { type AddressBytes, parseAddress } from "../base/ip-address.ts";
+import { lazily } from "../base/lazily.ts";
 
 /** The class of an address. */
 export type AddressKind = "global" | "private" | "metadata" | "invalid";
@@ -18,7 +19,7 @@ export function classifyAddress(text: string): AddressKind {
   const bytes = parseAddress(text);
   if (bytes === undefined) return "invalid";
   const embedded = embeddedV4(bytes);
-  if (METADATA.some((range) => contains(range, bytes) || embedded.some((inner) => contains(range, inner))))
+  if (METADATA().some((range) => contains(range, bytes) || embedded.some((inner) => contains(range, inner))))
     return "metadata";
   return isGlobal(bytes) ? "global" : "private";
 }
@@ -43,11 +44,11 @@ export function parseCidr(text: string): ((address: string) => boolean) | undefi
 }
 
 function isGlobal(bytes: AddressBytes): boolean {
-  if (bytes.length === 4) return !PRIVATE_V4.some((range) => contains(range, bytes));
+  if (bytes.length === 4) return !PRIVATE_V4().some((range) => contains(range, bytes));
   // IPv4-mapped and NAT64 addresses have the class of the IPv4 address in them; RFC 4291 2.5.5.2, RFC 6052 2.1.
-  if (contains(MAPPED, bytes) || contains(NAT64, bytes)) return isGlobal(bytes.slice(12));
+  if (contains(MAPPED(), bytes) || contains(NAT64(), bytes)) return isGlobal(bytes.slice(12));
   // Only 2000::/3 is allocated as global unicast, and not all of it.
-  return contains(GLOBAL_V6, bytes) && !PRIVATE_V6.some((range) => contains(range, bytes));
+  return contains(GLOBAL_V6(), bytes) && !PRIVATE_V6().some((range) => contains(range, bytes));
 }
 
 /** All IPv4 addresses that a transition mechanism might extract from an IPv6 address. */
@@ -56,12 +57,12 @@ function embeddedV4(bytes: AddressBytes): AddressBytes[] {
   const found: AddressBytes[] = [];
   // Mapped, IPv4-compatible, SIIT (::ffff:0:a.b.c.d), NAT64, local NAT64 and ISATAP addresses contain it in the last four bytes.
   found.push(bytes.slice(12));
-  if (contains(SIX_TO_FOUR, bytes)) found.push(bytes.slice(2, 6));
+  if (contains(SIX_TO_FOUR(), bytes)) found.push(bytes.slice(2, 6));
   return found;
 }
 
 function mappedV4(bytes: AddressBytes): AddressBytes[] {
-  return bytes.length === 16 && contains(MAPPED, bytes) ? [bytes.slice(12)] : [];
+  return bytes.length === 16 && contains(MAPPED(), bytes) ? [bytes.slice(12)] : [];
 }
 
 function contains(range: Range, bytes: AddressBytes): boolean {
@@ -81,12 +82,15 @@ function readRange(text: string): Range | undefined {
   return bits < 0 || bits > bytes.length * 8 ? undefined : { bytes, bits };
 }
 
-function ranges(...texts: string[]): Range[] {
-  return texts.map((text) => {
-    const range = readRange(text);
-    if (range === undefined) throw new Error(`not a CIDR: ${text}`);
-    return range;
-  });
+/** Read when they are first needed, so that a start does not wait for it. */
+function ranges(...texts: string[]): () => readonly Range[] {
+  return lazily(() => texts.map(rangeOf));
+}
+
+function rangeOf(text: string): Range {
+  const range = readRange(text);
+  if (range === undefined) throw new Error(`not a CIDR: ${text}`);
+  return range;
 }
 
 // From the IANA registries of special-purpose addresses: all ranges that are not globally reachable.
@@ -107,12 +111,10 @@ const PRIVATE_V4 = ranges(
   "224.0.0.0/4",
   "240.0.0.0/4",
 );
-const [GLOBAL_V6, MAPPED, NAT64, SIX_TO_FOUR] = ranges("2000::/3", "::ffff:0:0/96", "64:ff9b::/96", "2002::/16") as [
-  Range,
-  Range,
-  Range,
-  Range,
-];
+const GLOBAL_V6 = lazily(() => rangeOf("2000::/3"));
+const MAPPED = lazily(() => rangeOf("::ffff:0:0/96"));
+const NAT64 = lazily(() => rangeOf("64:ff9b::/96"));
+const SIX_TO_FOUR = lazily(() => rangeOf("2002::/16"));
 // 2001::/23 contains Teredo, ORCHID and benchmarking; a relay of 6to4 (2002::/16) may forward to any address.
 const PRIVATE_V6 = ranges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
 // Instance metadata services: the common link-local ones, AWS ECS and EKS, Scaleway, Tencent, Alibaba, Oracle, Azure's

@@ -2,14 +2,15 @@
 // micro-dollars, so that sums are exact. After a change here: `bun run migration`, then list the new file in migrate.ts.
 
 import { type AnyColumn, type SQL, sql } from "drizzle-orm";
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { TierId } from "../config/schema.ts";
+import { lateTable } from "./late-table.ts";
 import { wholeMs } from "./values.ts";
 
 /** Accounts and what their plan allows. The `*Key` columns are the normalised forms that make uniqueness ignore case. */
-export const accounts = sqliteTable(
+export const accounts = lateTable(
   "accounts",
-  {
+  () => ({
     id: text("id").primaryKey(),
     username: text("username").notNull(),
     usernameKey: text("username_key").notNull(),
@@ -25,7 +26,7 @@ export const accounts = sqliteTable(
     subscriptionUntilMs: wholeMs("subscription_until"),
     admin: integer("admin", { mode: "boolean" }).notNull().default(false),
     createdAtMs: wholeMs("created_at").notNull(),
-  },
+  }),
   (t) => [uniqueIndex("accounts_username_key").on(t.usernameKey), uniqueIndex("accounts_email_key").on(t.emailKey)],
 );
 
@@ -33,9 +34,9 @@ export const accounts = sqliteTable(
 export type ManagementScope = "account" | "project" | "all";
 
 /** API keys: only the SHA-256 is stored; prefix and last four characters are for display. */
-export const apiKeys = sqliteTable(
+export const apiKeys = lateTable(
   "api_keys",
-  {
+  () => ({
     id: text("id").primaryKey(),
     accountId: text("account_id")
       .notNull()
@@ -87,7 +88,7 @@ export const apiKeys = sqliteTable(
     /** The secret before the last rotation, which works until `previousUntilMs`. */
     previousHash: text("previous_hash"),
     previousUntilMs: wholeMs("previous_until"),
-  },
+  }),
   (t) => [
     uniqueIndex("api_keys_hash").on(t.hash),
     index("api_keys_account").on(t.accountId, t.createdAtMs),
@@ -100,7 +101,7 @@ export const apiKeys = sqliteTable(
  * Budgets of accounts, each for all keys of an account: a row for each account that has or had a budget. `own`: the
  * operator set it for this account; otherwise amount and period are the plan's, and the row holds only the spending.
  */
-export const accountBudgets = sqliteTable("account_budgets", {
+export const accountBudgets = lateTable("account_budgets", () => ({
   accountId: text("account_id")
     .primaryKey()
     .references(() => accounts.id, { onDelete: "cascade" }),
@@ -112,15 +113,15 @@ export const accountBudgets = sqliteTable("account_budgets", {
   windowStartMs: wholeMs("window_start").notNull(),
   /** Spent within the window that started at `windowStartMs`. */
   spentMicros: integer("spent_micros").notNull().default(0),
-});
+}));
 
 /** Whether a row has the whole id of its answer, and not its prefix alone: the rows that `usage_answer` holds. */
 export const hasWholeAnswerId = (answerId: AnyColumn): SQL => sql`length(${answerId}) > 20`;
 
 /** One row per counted request, kept for `usage.rollup_after`. No foreign key: an insert must not fail. */
-export const usage = sqliteTable(
+export const usage = lateTable(
   "usage",
-  {
+  () => ({
     id: integer("id").primaryKey({ autoIncrement: true }),
     requestId: text("request_id").notNull(),
     accountId: text("account_id").notNull(),
@@ -168,7 +169,7 @@ export const usage = sqliteTable(
     searches: integer("searches"),
     /** True if no price was known for what was used, so that the cost is not the 0 that it counts as. */
     unpriced: integer("unpriced", { mode: "boolean" }),
-  },
+  }),
   (t) => [
     // Each index costs every request. What is shown or deleted by time is read in the order of the row ids.
     uniqueIndex("usage_uid").on(t.uid),
@@ -196,16 +197,16 @@ const sums = () => ({
 });
 
 /** Sums per UTC day, written together with the rows. Account and key are "" after the account is deleted. */
-export const usageDaily = sqliteTable(
+export const usageDaily = lateTable(
   "usage_daily",
-  {
+  () => ({
     /** Whole days since the epoch, UTC. */
     day: integer("day").notNull(),
     accountId: text("account_id").notNull(),
     keyId: text("key_id").notNull(),
     model: text("model").notNull(),
     ...sums(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.day, t.accountId, t.keyId, t.model] }),
     index("usage_daily_account").on(t.accountId, t.day),
@@ -213,16 +214,16 @@ export const usageDaily = sqliteTable(
 );
 
 /** The same sums per UTC hour, kept for some days for charts of short spans. */
-export const usageHourly = sqliteTable(
+export const usageHourly = lateTable(
   "usage_hourly",
-  {
+  () => ({
     /** Whole hours since the epoch, UTC. */
     hour: integer("hour").notNull(),
     accountId: text("account_id").notNull(),
     keyId: text("key_id").notNull(),
     model: text("model").notNull(),
     ...sums(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.hour, t.accountId, t.keyId, t.model] }),
     index("usage_hourly_account").on(t.accountId, t.hour),
@@ -233,9 +234,9 @@ export const usageHourly = sqliteTable(
  * The sums of requests with a project or a tag, by UTC hour (kept for some days) and by day. A request with several tags is in the
  * sums of each.
  */
-export const usageLabels = sqliteTable(
+export const usageLabels = lateTable(
   "usage_labels",
-  {
+  () => ({
     unit: text("unit", { enum: ["hour", "day"] }).notNull(),
     /** Whole hours or days since the epoch, UTC. */
     start: integer("start").notNull(),
@@ -246,7 +247,7 @@ export const usageLabels = sqliteTable(
     keyId: text("key_id").notNull(),
     model: text("model").notNull(),
     ...sums(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.unit, t.start, t.kind, t.name, t.accountId, t.keyId, t.model] }),
     index("usage_labels_account").on(t.accountId, t.unit, t.start),
@@ -254,9 +255,9 @@ export const usageLabels = sqliteTable(
 );
 
 /** What providers bill, by UTC day and by class, as their invoices have it; without accounts. */
-export const usageClasses = sqliteTable(
+export const usageClasses = lateTable(
   "usage_classes",
-  {
+  () => ({
     /** Whole days since the epoch, UTC. */
     day: integer("day").notNull(),
     provider: text("provider").notNull(),
@@ -271,14 +272,14 @@ export const usageClasses = sqliteTable(
     /** The part of the amount whose price was not known. */
     unpriced: integer("unpriced").notNull().default(0),
     costMicros: integer("cost_micros").notNull().default(0),
-  },
+  }),
   (t) => [primaryKey({ columns: [t.day, t.provider, t.model, t.service, t.class] })],
 );
 
 /** Latency histograms, with a row for each non-empty bucket. Percentiles of any span are computed from their sums. */
-export const usageLatency = sqliteTable(
+export const usageLatency = lateTable(
   "usage_latency",
-  {
+  () => ({
     unit: text("unit", { enum: ["hour", "day"] }).notNull(),
     /** Whole hours or days since the epoch, UTC. */
     start: integer("start").notNull(),
@@ -293,7 +294,7 @@ export const usageLatency = sqliteTable(
     requests: integer("requests").notNull().default(0),
     /** The number of requests with this time to the first byte. */
     firstBytes: integer("first_bytes").notNull().default(0),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.unit, t.start, t.accountId, t.keyId, t.model, t.statusClass, t.bucket] }),
     index("usage_latency_account").on(t.accountId, t.unit, t.start),
@@ -301,29 +302,29 @@ export const usageLatency = sqliteTable(
 );
 
 /** All-time sums per model, so that public token statistics read a few rows instead of those of every day. */
-export const usageModels = sqliteTable("usage_models", {
+export const usageModels = lateTable("usage_models", () => ({
   model: text("model").primaryKey(),
   firstAtMs: wholeMs("first_at").notNull(),
   lastAtMs: wholeMs("last_at").notNull(),
   ...sums(),
-});
+}));
 
 /** All-time sums per account, for the leaderboard; deleted with the account. */
-export const usageAccounts = sqliteTable(
+export const usageAccounts = lateTable(
   "usage_accounts",
-  {
+  () => ({
     accountId: text("account_id")
       .primaryKey()
       .references(() => accounts.id, { onDelete: "cascade" }),
     ...sums(),
-  },
+  }),
   (t) => [index("usage_accounts_tokens").on(sql`(${t.inputTokens} + ${t.outputTokens})`)],
 );
 
 /** The recorded messages of requests whose key was being debugged; deleted when debugging ends. */
-export const debugRecords = sqliteTable(
+export const debugRecords = lateTable(
   "debug_records",
-  {
+  () => ({
     id: integer("id").primaryKey({ autoIncrement: true }),
     keyId: text("key_id")
       .notNull()
@@ -334,23 +335,23 @@ export const debugRecords = sqliteTable(
     bytes: integer("bytes").notNull(),
     /** JSON, without secrets. */
     record: text("record").notNull(),
-  },
+  }),
   (t) => [index("debug_records_key").on(t.keyId)],
 );
 
 /** Request times of the last minute per key, so that a restart does not reset anyone's rate limit. */
-export const rateWindows = sqliteTable("rate_windows", {
+export const rateWindows = lateTable("rate_windows", () => ({
   keyId: text("key_id")
     .primaryKey()
     .references(() => apiKeys.id, { onDelete: "cascade" }),
   /** JSON array of milliseconds since the epoch, oldest first. */
   timesMs: text("times_ms", { mode: "json" }).$type<number[]>().notNull(),
   savedAtMs: wholeMs("saved_at").notNull(),
-});
+}));
 
 /** Small facts that survive a restart: which decision version an alias points to, when something last ran. */
-export const settings = sqliteTable("settings", {
+export const settings = lateTable("settings", () => ({
   name: text("name").primaryKey(),
   value: text("value", { mode: "json" }).$type<unknown>().notNull(),
   updatedAtMs: wholeMs("updated_at").notNull(),
-});
+}));

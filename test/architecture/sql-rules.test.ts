@@ -17,17 +17,20 @@ test.each(SQL_RULES.map((rule) => [rule.name, rule] as const))("the SQL of the s
   expect(violations).toEqual([]);
 });
 
-const SCHEMA = `export const accounts = sqliteTable(
+const SCHEMA = `export const accounts = lateTable(
   "accounts",
-  {
+  () => ({
     id: text("id").primaryKey(),
     createdAtMs: wholeMs("created_at").notNull(),
-  },
+  }),
   (t) => [],
 );
-export const notes = sqliteTable("notes", {
+export const notes = lateTable("notes", () => ({
   id: integer("id"),
   note: text("note"),
+}));
+export const marks = sqliteTable("marks", {
+  mark: text("mark"),
 });
 `;
 
@@ -55,6 +58,7 @@ const plants: [rule: string, violation: string, code: string][] = [
   ["text is ordered", "asc(accounts.id", "db.select().orderBy(asc(accounts.id))"],
   ["text is ordered", "lt(accounts.id", "where(lt(accounts.id, before))"],
   ["text is ordered", "orderBy(notes.note", "db.select().orderBy(notes.note)"],
+  ["text is ordered", "orderBy(marks.mark", "db.select().orderBy(marks.mark)"],
 ];
 
 describe("a planted violation", () => {

@@ -27,7 +27,7 @@ function search(files: FileMap, patternOf: (text: string) => RegExp | undefined)
 }
 
 /** A table of the schema, and the text between its brackets. */
-const TABLE = /export const (\w+) = sqliteTable\(([\s\S]*?)\n(?:\}\);|\);)/g;
+const TABLE = /export const (\w+) = (?:sqlite|late)Table\(([\s\S]*?)\n(?:\}\)?\);|\);)/g;
 
 /** Text columns of the schema by table: `accounts` → `id`, `username`, … */
 function textColumns(files: FileMap): ReadonlyMap<string, readonly string[]> {

@@ -3,7 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { readFiles } from "./source.ts";
+import { codeOf, readFiles } from "./source.ts";
 import { startCode } from "./start-code.ts";
 
 const ENTRIES = ["src/main.ts", "src/cli/serve.ts"];
@@ -38,6 +38,11 @@ test("a start loads only these packages and modules of the platform", () => {
   const { outside } = startCode(files, ENTRIES);
   const others = [...outside].filter(([name]) => !OUTSIDE.includes(name)).map(([name, path]) => `${path}: ${name}`);
   expect(others).toEqual([]);
+});
+
+test("a start makes only the columns of the tables that it uses", () => {
+  const making = [...files].filter(([, code]) => /\bsqliteTable\(/.test(codeOf(code))).map(([path]) => path);
+  expect(making).toEqual(["src/store/late-table.ts"]);
 });
 
 test("what is imported at the top of a file is counted, and what a function imports is not", () => {

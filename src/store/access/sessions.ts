@@ -52,7 +52,7 @@ const USER_AGENT_CHARS = 300;
 const EXPIRED_KEPT_MS = 7 * 86_400_000;
 const DELETE_BATCH = 500;
 
-const COLUMNS = {
+const columns = lazily(() => ({
   id: sessions.id,
   accountId: sessions.accountId,
   userAgent: sessions.userAgent,
@@ -61,7 +61,7 @@ const COLUMNS = {
   lastUsedAtMs: sessions.lastUsedAtMs,
   expiresAtMs: sessions.expiresAtMs,
   revokedAtMs: sessions.revokedAtMs,
-};
+}));
 
 /** Builds the verbs. */
 export function sessionStore(store: Store) {
@@ -200,14 +200,14 @@ function usingSessions(store: Store, { token, owned, live, addToken, revoke }: P
         .update(sessions)
         .set({ lastUsedAtMs: clock.now() })
         .where(and(eq(sessions.cookieHash, cookieHash), live()))
-        .returning(COLUMNS)
+        .returning(columns())
         .get();
     },
 
     /** An account's live sessions, most recently used first. */
     async listSessions(accountId: string): Promise<Session[]> {
       return db
-        .select(COLUMNS)
+        .select(columns())
         .from(sessions)
         .where(and(eq(sessions.accountId, accountId), live()))
         .orderBy(desc(sessions.lastUsedAtMs), desc(byBytes(sessions.id)))

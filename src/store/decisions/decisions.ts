@@ -156,10 +156,10 @@ function sightingVerbs({ db, clock }: Store) {
 
 function priorVerbs(store: Store) {
   const { db, clock } = store;
-  const { key: column, logProbabilities, createdAtMs } = decisionPriors;
   return {
     /** The prior with this key. */
     async decisionPrior(key: string): Promise<StoredPrior | undefined> {
+      const { key: column, logProbabilities } = decisionPriors;
       const row = await db.select({ logProbabilities }).from(decisionPriors).where(eq(column, key)).get();
       return row?.logProbabilities;
     },
@@ -168,6 +168,7 @@ function priorVerbs(store: Store) {
      * nodes have made it.
      */
     async keepDecisionPrior(key: string, prior: StoredPrior, most: number = PRIORS_MAX): Promise<StoredPrior> {
+      const { key: column, logProbabilities, createdAtMs } = decisionPriors;
       return store.transaction(function* (): Work<StoredPrior> {
         const row = { key, logProbabilities: prior, createdAtMs: clock.now() };
         const insert = db.insert(decisionPriors).values(row).onConflictDoNothing({ target: column });

@@ -44,7 +44,7 @@ const SUM_NAMES = [
 ] as const;
 
 /** The primary key of the histograms of latency, from the slot on. */
-export const LATENCY_KEYS = [
+export const latencyKeys = () => [
   usageLatency.start,
   usageLatency.accountId,
   usageLatency.keyId,
@@ -53,10 +53,10 @@ export const LATENCY_KEYS = [
   usageLatency.bucket,
 ];
 /** The sums of a histogram of latency. */
-export const LATENCY_SUMS = {
+export const latencySums = () => ({
   requests: sql<number>`SUM(${usageLatency.requests})`.mapWith(Number),
   firstBytes: sql<number>`SUM(${usageLatency.firstBytes})`.mapWith(Number),
-};
+});
 
 /** Builds the verbs. */
 export function usageOverview(store: Store) {
@@ -99,7 +99,7 @@ function sumsOfSlots(store: Store) {
             name,
             statusClass,
             bucket,
-            ...LATENCY_SUMS,
+            ...latencySums(),
           })
           .from(usageLatency)
           .where(where)
@@ -109,7 +109,7 @@ function sumsOfSlots(store: Store) {
       if (accountId !== undefined)
         return read(and(ofUnit, gte(start, from), lt(start, to + 1), eq(usageLatency.accountId, accountId)));
       const groups = ["start", "name", "statusClass", "bucket"] as const;
-      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, ofUnit, from, to, read, groups });
+      return sumsInSlices(store, { table: usageLatency, keys: latencyKeys(), ofUnit, from, to, read, groups });
     },
   };
 }

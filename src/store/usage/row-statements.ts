@@ -1,5 +1,6 @@
 // The statements that write the rows of requests.
 
+import { lazily } from "../../base/lazily.ts";
 import { storable } from "../../base/storable.ts";
 import type { Store } from "../engine/store.ts";
 import { triesOf, type UsageRecord } from "./record.ts";
@@ -45,24 +46,29 @@ const ROWS_AT_ONCE = [64, 16, 4, 1];
 export function rowStatements({ statement }: Store) {
   const insertOf = (columns: readonly string[], rows: readonly string[], end = "") =>
     statement(`INSERT INTO usage (${columns.join(", ")}) VALUES ${rows.join(", ")}${end}`);
+  // Made when they are first used: the texts of many rows take part of the time of a start.
   const inserts = ROWS_AT_ONCE.map((count) => {
-    const rows = Array.from({ length: count }, (_, at) => at);
+    const rows = () => Array.from({ length: count }, (_, at) => at);
     const marksOf = (columns: readonly string[]) => `(${columns.map(() => "?").join(", ")})`;
     const plain = [...ALIKE_COLUMNS, ...OWN_COLUMNS];
     const whole = [...plain, ...RARE_COLUMNS];
     return {
       count,
       // A third of the time of a row goes into binding values, so those that are the same in all rows are bound once.
-      alike: insertOf(plain, rows.map(alikeMarks)),
+      alike: lazily(() => insertOf(plain, rows().map(alikeMarks))),
       // Another quarter goes into values that nearly all rows do not have.
-      plain: insertOf(
-        plain,
-        rows.map(() => marksOf(plain)),
+      plain: lazily(() =>
+        insertOf(
+          plain,
+          rows().map(() => marksOf(plain)),
+        ),
       ),
-      whole: insertOf(
-        whole,
-        rows.map(() => marksOf(whole)),
-        " ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats",
+      whole: lazily(() =>
+        insertOf(
+          whole,
+          rows().map(() => marksOf(whole)),
+          " ON CONFLICT (uid) DO UPDATE SET repeats = usage.repeats + excluded.repeats",
+        ),
       ),
     };
   });
@@ -76,7 +82,7 @@ export function rowStatements({ statement }: Store) {
         const kind = kindOf(some);
         const values = valuesOf(some, kind);
         // Rows are inserted in the order of the batch, which determines their ids.
-        writes.push({ table: 0, row: "", run: () => insert[kind].run(values) });
+        writes.push({ table: 0, row: "", run: () => insert[kind]().run(values) });
       }
     }
     return writes;

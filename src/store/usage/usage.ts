@@ -2,11 +2,12 @@
 // deleted in small steps without loading them; their sums stay.
 
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
+import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { usage, usageAccounts, usageDaily, usageHourly, usageLatency, usageModels } from "../schema.ts";
 import { requestLog } from "./log.ts";
-import { LATENCY_KEYS, LATENCY_SUMS, usageOverview } from "./overview.ts";
+import { latencyKeys, latencySums, usageOverview } from "./overview.ts";
 import type { UsageSums } from "./record.ts";
 import { usageReport } from "./report.ts";
 import { sumsInSlices } from "./slices.ts";
@@ -28,7 +29,7 @@ export type UsageStore = ReturnType<typeof usageStore>;
 /** The number of rows deleted in one transaction, which takes a few milliseconds. */
 const DELETE_BATCH = 500;
 
-const SUM_COLUMNS = {
+const sumColumns = () => ({
   requests: usageDaily.requests,
   errors: usageDaily.errors,
   inputTokens: usageDaily.inputTokens,
@@ -38,20 +39,25 @@ const SUM_COLUMNS = {
   reasoningTokens: usageDaily.reasoningTokens,
   costMicros: usageDaily.costMicros,
   unpriced: usageDaily.unpriced,
-};
+});
+type Sum = keyof ReturnType<typeof sumColumns>;
+type Sums = { [Name in Sum]: SQL<number> };
 
 /** Aggregates of the same columns. */
-const SUMMED = Object.fromEntries(
-  Object.entries(SUM_COLUMNS).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
-) as { [Name in keyof typeof SUM_COLUMNS]: SQL<number> };
+const summed = lazily(
+  () =>
+    Object.fromEntries(
+      Object.entries(sumColumns()).map(([name, column]) => [name, sql<number>`SUM(${column})`.mapWith(Number)]),
+    ) as Sums,
+);
 
 /** The same for the hourly roll-up. */
-const SUMMED_HOURLY = Object.fromEntries(
-  Object.entries(SUM_COLUMNS).map(([name]) => [
-    name,
-    sql<number>`SUM(${usageHourly[name as keyof typeof SUM_COLUMNS]})`.mapWith(Number),
-  ]),
-) as typeof SUMMED;
+const summedHourly = lazily(
+  () =>
+    Object.fromEntries(
+      Object.keys(sumColumns()).map((name) => [name, sql<number>`SUM(${usageHourly[name as Sum]})`.mapWith(Number)]),
+    ) as Sums,
+);
 
 /** Whole UTC days since the epoch, inclusive. */
 interface DayRange {
@@ -81,9 +87,9 @@ function totalsOfAllTime({ db, statement }: Store) {
     `SELECT SUM(requests) AS requests, SUM(input_tokens) AS input, SUM(output_tokens) AS output,
        MIN(first_at) AS since, MAX(last_at) AS last FROM usage_models`,
   );
-  const modelTokens = sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
-  const answered = sql<number>`${usageModels.requests} - ${usageModels.errors}`.mapWith(Number);
-  const accountTokens = sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
+  const modelTokens = () => sql<number>`${usageModels.inputTokens} + ${usageModels.outputTokens}`;
+  const answered = () => sql<number>`${usageModels.requests} - ${usageModels.errors}`.mapWith(Number);
+  const accountTokens = () => sql<number>`${usageAccounts.inputTokens} + ${usageAccounts.outputTokens}`;
   return {
     /** Tokens over all time, including deleted accounts'. */
     async tokenTotals(): Promise<TokenTotals> {
@@ -100,10 +106,10 @@ function totalsOfAllTime({ db, statement }: Store) {
     /** Models by tokens, descending, with the requests that were answered; including deleted accounts'. */
     async totalsByModel(limit = 100): Promise<{ model: string; totalTokens: number; requests: number }[]> {
       return db
-        .select({ model: usageModels.model, totalTokens: modelTokens, requests: answered })
+        .select({ model: usageModels.model, totalTokens: modelTokens(), requests: answered() })
         .from(usageModels)
-        .where(gt(modelTokens, 0))
-        .orderBy(desc(modelTokens), asc(byBytes(usageModels.model)))
+        .where(gt(modelTokens(), 0))
+        .orderBy(desc(modelTokens()), asc(byBytes(usageModels.model)))
         .limit(limit)
         .all();
     },
@@ -111,9 +117,9 @@ function totalsOfAllTime({ db, statement }: Store) {
     /** Accounts by tokens, descending. */
     async topAccounts(limit = 10): Promise<{ accountId: string; totalTokens: number }[]> {
       return db
-        .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens })
+        .select({ accountId: usageAccounts.accountId, totalTokens: accountTokens() })
         .from(usageAccounts)
-        .orderBy(desc(accountTokens), asc(byBytes(usageAccounts.accountId)))
+        .orderBy(desc(accountTokens()), asc(byBytes(usageAccounts.accountId)))
         .limit(limit)
         .all();
     },
@@ -121,7 +127,7 @@ function totalsOfAllTime({ db, statement }: Store) {
     /** The all-time tokens of these accounts; accounts without usage are left out. */
     async tokensOf(accountIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
-        .select({ id: usageAccounts.accountId, tokens: accountTokens })
+        .select({ id: usageAccounts.accountId, tokens: accountTokens() })
         .from(usageAccounts)
         .where(inArray(usageAccounts.accountId, [...accountIds]))
         .all();
@@ -136,7 +142,7 @@ function sumsOfAccounts({ db }: Store) {
     async spendingByDay(accountId: string, keyId: string): Promise<{ day: number; costMicros: number }[]> {
       const ofKey = and(eq(usageDaily.accountId, accountId), eq(usageDaily.keyId, keyId), gt(usageDaily.costMicros, 0));
       return db
-        .select({ day: usageDaily.day, costMicros: SUMMED.costMicros })
+        .select({ day: usageDaily.day, costMicros: summed().costMicros })
         .from(usageDaily)
         .where(ofKey)
         .groupBy(usageDaily.day)
@@ -150,7 +156,7 @@ function sumsOfAccounts({ db }: Store) {
       range: DayRange,
     ): Promise<(UsageSums & { day: number; model: string })[]> {
       return db
-        .select({ day: usageDaily.day, model: usageDaily.model, ...SUMMED })
+        .select({ day: usageDaily.day, model: usageDaily.model, ...summed() })
         .from(usageDaily)
         .where(within(accountId, range))
         .groupBy(usageDaily.day, usageDaily.model)
@@ -176,7 +182,7 @@ function sumsOfModels(store: Store) {
             model,
             statusClass,
             bucket,
-            ...LATENCY_SUMS,
+            ...latencySums(),
           })
           .from(usageLatency)
           .where(where)
@@ -186,7 +192,7 @@ function sumsOfModels(store: Store) {
       if (accountId !== undefined)
         return read(and(ofUnit, gte(start, span.from), lt(start, span.to + 1), eq(usageLatency.accountId, accountId)));
       const groups = ["model", "statusClass", "bucket"] as const;
-      return sumsInSlices(store, { table: usageLatency, keys: LATENCY_KEYS, ofUnit, ...span, read, groups });
+      return sumsInSlices(store, { table: usageLatency, keys: latencyKeys(), ofUnit, ...span, read, groups });
     },
 
     /** All accounts' sums of one UTC hour by model, including deleted accounts'. */
@@ -194,7 +200,7 @@ function sumsOfModels(store: Store) {
       const { hour: at, accountId, keyId, model } = usageHourly;
       const read = async (where: SQL | undefined) =>
         db
-          .select({ model, ...SUMMED_HOURLY })
+          .select({ model, ...summedHourly() })
           .from(usageHourly)
           .where(where)
           .groupBy(model)
@@ -209,7 +215,7 @@ function sumsOfModels(store: Store) {
       const { day: at, accountId, keyId, model } = usageDaily;
       const read = async (where: SQL | undefined) =>
         db
-          .select({ model, ...SUMMED })
+          .select({ model, ...summed() })
           .from(usageDaily)
           .where(where)
           .groupBy(model)

@@ -115,21 +115,21 @@ function takingFrontier(store: Store, addAll: AddAll) {
   const openJob = statement(
     `SELECT id FROM jobs WHERE id = ? AND state IN ('queued', 'running')${engine === "postgres" ? " FOR NO KEY UPDATE" : ""}`,
   );
-  const next = db
-    .select({ urlKey: jobFrontier.urlKey })
-    .from(jobFrontier)
-    .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), eq(jobFrontier.state, "waiting")))
-    .orderBy(asc(jobFrontier.depth), asc(jobFrontier.seq))
-    .limit(sql.placeholder("limit"));
-  const { urlKey, url, depth, seq } = jobFrontier;
-  const take = lazily(() =>
-    db
+  const take = lazily(() => {
+    const next = db
+      .select({ urlKey: jobFrontier.urlKey })
+      .from(jobFrontier)
+      .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), eq(jobFrontier.state, "waiting")))
+      .orderBy(asc(jobFrontier.depth), asc(jobFrontier.seq))
+      .limit(sql.placeholder("limit"));
+    const { urlKey, url, depth, seq } = jobFrontier;
+    return db
       .update(jobFrontier)
       .set({ state: "taken" })
       .where(and(eq(jobFrontier.jobId, sql.placeholder("jobId")), inArray(jobFrontier.urlKey, next)))
       .returning({ urlKey, url, depth, seq })
-      .prepare(),
-  );
+      .prepare();
+  });
   const pause = createPause();
   return {
     /** Adds pages to visit that are not known yet, while fewer than `max` are known; returns how many were added. */

@@ -1,7 +1,8 @@
 // The tables of work done for an account: stored responses, threads, uploaded files, and jobs with their pages and frontier.
 // Everything is deleted with its account.
 
-import { blob, foreignKey, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, foreignKey, index, integer, primaryKey, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { lateTable } from "../late-table.ts";
 import { accounts, apiKeys } from "../schema.ts";
 import { wholeMs } from "../values.ts";
 
@@ -14,46 +15,46 @@ const ownAccount = () =>
  * How much each account stores in responses, threads, files and jobs. Triggers update it with every change of a row, so
  * that it need not be computed.
  */
-export const accountStorage = sqliteTable("account_storage", {
+export const accountStorage = lateTable("account_storage", () => ({
   accountId: text("account_id")
     .primaryKey()
     .references(() => accounts.id, { onDelete: "cascade" }),
   bytes: integer("bytes").notNull().default(0),
-});
+}));
 
 /**
  * Values that are too large to be written at once (`large-values.ts`). Rows of other tables name them, and triggers delete them with
  * those rows.
  */
-export const largeValues = sqliteTable(
+export const largeValues = lateTable(
   "large_values",
-  {
+  () => ({
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     bytes: integer("bytes").notNull(),
     /** Null from the moment when a row names it. */
     expiresAtMs: wholeMs("expires_at"),
-  },
+  }),
   (t) => [index("large_values_expiry").on(t.expiresAtMs), index("large_values_account").on(t.accountId)],
 );
 
 /** The parts of large values. */
-export const largeValueParts = sqliteTable(
+export const largeValueParts = lateTable(
   "large_value_parts",
-  {
+  () => ({
     valueId: text("value_id")
       .notNull()
       .references(() => largeValues.id, { onDelete: "cascade" }),
     seq: integer("seq").notNull(),
     content: blob("content", { mode: "buffer" }).notNull(),
-  },
+  }),
   (t) => [primaryKey({ columns: [t.valueId, t.seq] })],
 );
 
 /** Responses of the Responses API that can be fetched and continued. */
-export const responses = sqliteTable(
+export const responses = lateTable(
   "responses",
-  {
+  () => ({
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     model: text("model").notNull(),
@@ -70,7 +71,7 @@ export const responses = sqliteTable(
     valueId: text("value_id"),
     createdAtMs: wholeMs("created_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
-  },
+  }),
   (t) => [index("responses_newest").on(t.accountId, t.createdAtMs, t.id), index("responses_expiry").on(t.expiresAtMs)],
 );
 
@@ -78,9 +79,9 @@ export const responses = sqliteTable(
  * Stored conversations: those that clients name, and those that the gateway keeps for a client. Their content is
  * sealed.
  */
-export const threads = sqliteTable(
+export const threads = lateTable(
   "threads",
-  {
+  () => ({
     accountId: ownAccount(),
     /**
      * `thread`: a conversation under the client's own name, with its last request. For the other kinds, the gateway's
@@ -99,7 +100,7 @@ export const threads = sqliteTable(
     createdAtMs: wholeMs("created_at").notNull(),
     updatedAtMs: wholeMs("updated_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId] }),
     index("threads_expiry").on(t.expiresAtMs),
@@ -108,9 +109,9 @@ export const threads = sqliteTable(
 );
 
 /** Summaries that replace the earlier part of a thread; sealed like its messages. */
-export const threadSummaries = sqliteTable(
+export const threadSummaries = lateTable(
   "thread_summaries",
-  {
+  () => ({
     accountId: text("account_id").notNull(),
     kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
@@ -118,7 +119,7 @@ export const threadSummaries = sqliteTable(
     tokens: integer("tokens").notNull(),
     state: blob("state", { mode: "buffer" }).notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.id] }),
     foreignKey({
@@ -129,9 +130,9 @@ export const threadSummaries = sqliteTable(
 );
 
 /** The items of a conversation that the gateway keeps, in order; sealed like a thread's messages. */
-export const threadItems = sqliteTable(
+export const threadItems = lateTable(
   "thread_items",
-  {
+  () => ({
     accountId: text("account_id").notNull(),
     kind: text("kind", { enum: ["thread", "conversation", "messages"] }).notNull(),
     threadId: text("thread_id").notNull(),
@@ -143,7 +144,7 @@ export const threadItems = sqliteTable(
     state: blob("state", { mode: "buffer" }).notNull(),
     /** The large value that holds the state instead. */
     valueId: text("value_id"),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.accountId, t.kind, t.threadId, t.seq] }),
     uniqueIndex("thread_items_id").on(t.accountId, t.kind, t.threadId, t.id),
@@ -155,9 +156,9 @@ export const threadItems = sqliteTable(
 );
 
 /** Uploaded files. With SQLite their bytes are in the data directory, under uploads/ACCOUNT/ID. */
-export const files = sqliteTable(
+export const files = lateTable(
   "files",
-  {
+  () => ({
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     filename: text("filename").notNull(),
@@ -165,14 +166,14 @@ export const files = sqliteTable(
     mediaType: text("media_type").notNull(),
     bytes: integer("bytes").notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
-  },
+  }),
   (t) => [index("files_account").on(t.accountId)],
 );
 
 /** Long-running work: crawls, extractions, llms.txt. Programs claim it by lease, so that it outlives its process. */
-export const jobs = sqliteTable(
+export const jobs = lateTable(
   "jobs",
-  {
+  () => ({
     id: text("id").primaryKey(),
     kind: text("kind").notNull(),
     accountId: ownAccount(),
@@ -195,7 +196,7 @@ export const jobs = sqliteTable(
     heldBytes: integer("held_bytes").notNull().default(0),
     /** After this time it no longer exists. Set when it ends. */
     expiresAtMs: wholeMs("expires_at"),
-  },
+  }),
   (t) => [
     index("jobs_account").on(t.accountId),
     index("jobs_state").on(t.state, t.leaseUntilMs),
@@ -204,9 +205,9 @@ export const jobs = sqliteTable(
 );
 
 /** The results of a job so far, in order. */
-export const jobPages = sqliteTable(
+export const jobPages = lateTable(
   "job_pages",
-  {
+  () => ({
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
@@ -215,14 +216,14 @@ export const jobPages = sqliteTable(
     /** The page, or the reason why there is none. */
     failed: integer("failed", { mode: "boolean" }).notNull(),
     body: text("body", { mode: "json" }).$type<Readonly<Record<string, unknown>>>().notNull(),
-  },
+  }),
   (t) => [primaryKey({ columns: [t.jobId, t.seq] })],
 );
 
 /** The pages that a crawl has found, each once under its normalised address. */
-export const jobFrontier = sqliteTable(
+export const jobFrontier = lateTable(
   "job_frontier",
-  {
+  () => ({
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
@@ -233,7 +234,7 @@ export const jobFrontier = sqliteTable(
     /** The order of discovery, in which entries of equal depth are taken. */
     seq: integer("seq").notNull(),
     state: text("state", { enum: ["waiting", "taken", "done"] }).notNull(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.jobId, t.urlKey] }),
     index("job_frontier_next").on(t.jobId, t.state, t.depth, t.seq),
@@ -243,9 +244,9 @@ export const jobFrontier = sqliteTable(
 /**
  * Responses of sites whose pages are not stored yet, so that no site is asked twice because a program died. Short-lived.
  */
-export const jobAnswers = sqliteTable(
+export const jobAnswers = lateTable(
   "job_answers",
-  {
+  () => ({
     jobId: text("job_id")
       .notNull()
       .references(() => jobs.id, { onDelete: "cascade" }),
@@ -259,14 +260,14 @@ export const jobAnswers = sqliteTable(
     headers: text("headers", { mode: "json" }).$type<readonly (readonly [string, string])[]>().notNull(),
     /** Compressed with zstd. */
     body: blob("body", { mode: "buffer" }).notNull(),
-  },
+  }),
   (t) => [primaryKey({ columns: [t.jobId, t.urlKey, t.asked] })],
 );
 
 /** Answers of models that are given again to equal requests. Their content is sealed; it goes with the account and the key. */
-export const cachedAnswers = sqliteTable(
+export const cachedAnswers = lateTable(
   "cached_answers",
-  {
+  () => ({
     /** The hash of everything that determines the answer. */
     key: text("key").primaryKey(),
     accountId: ownAccount(),
@@ -279,7 +280,7 @@ export const cachedAnswers = sqliteTable(
     bytes: integer("bytes").notNull(),
     createdAtMs: wholeMs("created_at").notNull(),
     expiresAtMs: wholeMs("expires_at").notNull(),
-  },
+  }),
   (t) => [
     index("cached_answers_expiry").on(t.expiresAtMs),
     index("cached_answers_oldest").on(t.createdAtMs, t.bytes),
@@ -290,9 +291,9 @@ export const cachedAnswers = sqliteTable(
 );
 
 /** Runs of agents: requests that belong together by what their client says. */
-export const agentRuns = sqliteTable(
+export const agentRuns = lateTable(
   "agent_runs",
-  {
+  () => ({
     id: text("id").primaryKey(),
     accountId: ownAccount(),
     /** The key of its first request. */
@@ -323,7 +324,7 @@ export const agentRuns = sqliteTable(
     /** Items of reasoning that were not sent to a provider, and the names of what else was dropped. */
     droppedReasoning: integer("dropped_reasoning").notNull().default(0),
     dropped: text("dropped", { mode: "json" }).$type<readonly string[]>(),
-  },
+  }),
   (t) => [
     uniqueIndex("agent_runs_open").on(t.accountId, t.openName),
     index("agent_runs_account").on(t.accountId, t.id),
@@ -335,9 +336,9 @@ export const agentRuns = sqliteTable(
 export type RunLimit = "usd" | "requests" | "repeats";
 
 /** Alerts to be sent, one row for each target. A row is kept until the window of its event ends, so that it is raised once. */
-export const alerts = sqliteTable(
+export const alerts = lateTable(
   "alerts",
-  {
+  () => ({
     /** What happened; the same text on every node. */
     event: text("event").notNull(),
     /** `webhook`, `owner` or `mail:ADDRESS`. */
@@ -353,7 +354,7 @@ export const alerts = sqliteTable(
     dueAtMs: wholeMs("due_at"),
     /** When the event may be raised again. */
     expiresAtMs: wholeMs("expires_at").notNull(),
-  },
+  }),
   (t) => [
     primaryKey({ columns: [t.event, t.target] }),
     index("alerts_due").on(t.dueAtMs),

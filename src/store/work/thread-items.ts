@@ -3,6 +3,7 @@
 
 import { and, asc, between, desc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
 import { uuid } from "../../base/ids.ts";
+import { lazily } from "../../base/lazily.ts";
 import { type MaybePromise, type Store, step, type Work } from "../engine/store.ts";
 import { requireStorable } from "../values.ts";
 import { largeValueStore, type PlacedValue } from "./large-values.ts";
@@ -33,10 +34,10 @@ export interface ItemList {
 /** An item as its row. */
 type Row = ThreadItem & { readonly valueId: string | null };
 
-const COLUMNS = {
+const columns = lazily(() => ({
   ...{ seq: threadItems.seq, id: threadItems.id, bytes: threadItems.bytes },
   ...{ state: threadItems.state, valueId: threadItems.valueId },
-};
+}));
 
 /** Builds the verbs. */
 export function threadItemVerbs(store: Store) {
@@ -54,7 +55,7 @@ function ofThread({ accountId, kind, threadId }: ThreadName): SQL | undefined {
 function itemFinder({ db }: Store) {
   return (name: ThreadName, id: string): MaybePromise<Row | undefined> =>
     db
-      .select(COLUMNS)
+      .select(columns())
       .from(threadItems)
       .where(and(ofThread(name), eq(threadItems.id, id)))
       .get();
@@ -175,7 +176,7 @@ function itemReading(store: Store) {
       if (first === undefined || last === undefined) return { items: [], hasMore: false };
       const within = between(threadItems.seq, Math.min(first.seq, last.seq), Math.max(first.seq, last.seq));
       const items = await db
-        .select(COLUMNS)
+        .select(columns())
         .from(threadItems)
         .where(and(ofThread(name), within))
         .orderBy(towards)
@@ -192,7 +193,7 @@ function itemReading(store: Store) {
         .get();
       if ((sum?.bytes ?? 0) > bytesMax) return undefined;
       return whole(
-        await db.select(COLUMNS).from(threadItems).where(ofThread(name)).orderBy(asc(threadItems.seq)).all(),
+        await db.select(columns()).from(threadItems).where(ofThread(name)).orderBy(asc(threadItems.seq)).all(),
       );
     },
 
