@@ -1,6 +1,5 @@
 // The chat endpoints and related ones. The gateway reads the bodies itself, after admission, so that 401 comes before 400.
 
-import { Elysia } from "elysia";
 import { ApiError } from "../base/errors.ts";
 import { lazily } from "../base/lazily.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
@@ -8,6 +7,7 @@ import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { type DirectRoute, JsonText } from "../http/edge.ts";
 import { listResponse } from "../http/list-response.ts";
 import { pathOf } from "../http/path.ts";
+import { createRouter } from "../http/router.ts";
 import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
 import { sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
@@ -164,7 +164,7 @@ export const GATEWAY_ENDPOINTS: readonly GatewayEndpoint[] = [
 /** The routes of the endpoints, and of those that are not offered, made when they are first asked for. */
 export function gatewayRoutes(deps: GatewayRoutesDeps) {
   return lazily(() => {
-    const app = new Elysia();
+    const app = createRouter();
     for (const path of NOT_OFFERED_PATHS) {
       const refuse = () => refuseNotOffered(path);
       for (const at of [path, `${path}/*`]) {

@@ -1,10 +1,11 @@
 // One router for the routes of all services.
 
-import { type AnyElysia, Elysia } from "elysia";
+import type { AnyElysia } from "elysia";
 import { lazily } from "../base/lazily.ts";
 import type { RoutePattern } from "./edge.ts";
 import { noEndpoint } from "./errors.ts";
 import { exchangeOf } from "./exchange.ts";
+import { createRouter } from "./router.ts";
 
 /** The routes of a service. A function makes them when they are first needed, and gives the same each time. */
 export type RoutePart = AnyElysia | (() => AnyElysia) | LateRoutes;
@@ -36,7 +37,7 @@ export class LateRoutes {
  * the eleventh, where the URL must be `longEnough`.
  */
 export function joinRoutes(parts: readonly RoutePart[], isSecure = false): AnyElysia {
-  const routes = new Elysia({ name: "sallyport", handler: { standardHostname: isSecure } }).onError(
+  const routes = createRouter({ name: "sallyport", handler: { standardHostname: isSecure } }).onError(
     ({ error, code, request }) => {
       exchangeOf(request).thrown = code === "NOT_FOUND" ? noEndpoint(request) : error;
       return new Response(null, { status: 500 });

@@ -1,11 +1,11 @@
 // An endpoint as one value: its route, who may call it, what it does, and its description. The routes and the OpenAPI document
 // follow from a room's list of them.
 
-import { Elysia } from "elysia";
 import type { AtOnce } from "../base/at-once.ts";
 import { lazily } from "../base/lazily.ts";
 import type { DirectRoute } from "./edge.ts";
 import type { Access, ApiEndpoint } from "./endpoint.ts";
+import { createRouter } from "./router.ts";
 
 /** What is said of an endpoint besides its route and who may call it. */
 export type EndpointText = Omit<ApiEndpoint, "method" | "path" | "access">;
@@ -90,7 +90,7 @@ export function describedBy<Texts extends Readonly<Record<string, NamelessText>>
  */
 export function endpointRoutes<Deps>(endpoints: readonly ServedEndpoint<Deps>[], deps: Deps) {
   return lazily(() => {
-    const routes = new Elysia();
+    const routes = createRouter();
     for (const endpoint of endpoints) {
       routes.route(
         endpoint.method,

@@ -14,7 +14,6 @@ const OUTSIDE: readonly string[] = [
   "@sinclair/typebox",
   "bun:sqlite",
   "drizzle-orm",
-  "elysia",
   "node:buffer",
   "node:fs",
   "node:fs/promises",

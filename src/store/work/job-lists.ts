@@ -2,6 +2,7 @@
 // contain results, which may be megabytes.
 
 import { and, count, desc, eq, gt, inArray, isNull, lt, or, sql } from "drizzle-orm";
+import { lazily } from "../../base/lazily.ts";
 import { byBytes } from "../engine/byte-order.ts";
 import type { Store } from "../engine/store.ts";
 import { accounts } from "../schema.ts";
@@ -37,11 +38,12 @@ export interface JobPlace {
 
 /** Builds the verbs. */
 export function jobLists({ db, clock }: Store) {
-  const failedPages = db
-    .select({ n: count() })
-    .from(jobPages)
-    .where(and(eq(jobPages.jobId, jobs.id), eq(jobPages.failed, true)));
-  const listed = {
+  const failedPages = () =>
+    db
+      .select({ n: count() })
+      .from(jobPages)
+      .where(and(eq(jobPages.jobId, jobs.id), eq(jobPages.failed, true)));
+  const listed = lazily(() => ({
     id: jobs.id,
     kind: jobs.kind,
     accountId: jobs.accountId,
@@ -51,12 +53,12 @@ export function jobLists({ db, clock }: Store) {
     error: jobs.error,
     frontierSize: jobs.frontierSize,
     heldBytes: jobs.heldBytes,
-    failedPages: sql<number>`(${failedPages})`.mapWith(Number),
+    failedPages: sql<number>`(${failedPages()})`.mapWith(Number),
     createdAtMs: jobs.createdAtMs,
     deadlineAtMs: jobs.deadlineAtMs,
     finishedAtMs: jobs.finishedAtMs,
     expiresAtMs: jobs.expiresAtMs,
-  };
+  }));
   const exists = () => or(isNull(jobs.expiresAtMs), gt(jobs.expiresAtMs, clock.now()));
   return {
     /** An account's jobs, latest first. `before` is the last job of the preceding page. */
@@ -69,7 +71,7 @@ export function jobLists({ db, clock }: Store) {
               and(eq(jobs.createdAtMs, before.createdAtMs), lt(byBytes(jobs.id), before.id)),
             );
       return db
-        .select(listed)
+        .select(listed())
         .from(jobs)
         .where(and(eq(jobs.accountId, accountId), exists(), further))
         .orderBy(desc(jobs.createdAtMs), desc(byBytes(jobs.id)))
@@ -80,13 +82,13 @@ export function jobLists({ db, clock }: Store) {
     /** One job of an account, of any kind. */
     async findListedJob(accountId: string, id: string): Promise<ListedJob | undefined> {
       const own = and(eq(jobs.id, id), eq(jobs.accountId, accountId));
-      return db.select(listed).from(jobs).where(and(own, exists())).get();
+      return db.select(listed()).from(jobs).where(and(own, exists())).get();
     },
 
     /** Unfinished jobs of all accounts, latest first, each with its account's name. */
     async listOpenJobs(limit: number): Promise<(ListedJob & { readonly username: string })[]> {
       return db
-        .select({ ...listed, username: accounts.username })
+        .select({ ...listed(), username: accounts.username })
         .from(jobs)
         .innerJoin(accounts, eq(accounts.id, jobs.accountId))
         .where(inArray(jobs.state, [...OPEN_STATES]))

@@ -112,11 +112,11 @@ function openJobs(store: Store, { isOpen }: Parts) {
 function leasingJobs(store: Store, { change, held }: Parts) {
   const { db, clock, takingRows } = store;
   const released = { state: "queued", owner: null, lease: null, leaseUntilMs: null } as const;
-  const others = alias(jobs, "others");
-  const runningOfAccount = db
-    .select({ n: count() })
-    .from(others)
-    .where(and(eq(others.accountId, jobs.accountId), eq(others.state, "running")));
+  const runningOfAccount = lazily(() => {
+    const others = alias(jobs, "others");
+    const running = and(eq(others.accountId, jobs.accountId), eq(others.state, "running"));
+    return db.select({ n: count() }).from(others).where(running);
+  });
   return {
     /**
      * Claims a job that no program works on: a queued one that is not reserved for another, or one whose lease has expired.
@@ -131,7 +131,7 @@ function leasingJobs(store: Store, { change, held }: Parts) {
         .select({ id: jobs.id })
         .from(jobs)
         .where(and(inArray(jobs.kind, [...input.kinds]), or(mine, left)))
-        .orderBy(asc(sql`(${runningOfAccount})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
+        .orderBy(asc(sql`(${runningOfAccount()})`), asc(jobs.createdAtMs), asc(byBytes(jobs.id)))
         .limit(1)
         .getSQL();
       const lease = uuid();
