@@ -20,25 +20,33 @@ export async function jsonInTurns(value: unknown): Promise<string> {
   return parts.join("");
 }
 
-/** The same as bytes, in parts that are encoded one by one. */
-export async function jsonBytesInTurns(value: unknown): Promise<Buffer[]> {
-  const bytes: Buffer[] = [];
-  let texts: string[] = [];
+/** The size of the parts in which bytes are written. */
+const PART_BYTES = 256 * 1024;
+/** Bytes in UTF-8 of a character of a string, at most. */
+const CHAR_BYTES_MAX = 3;
+
+/** The same as bytes, in parts that are written one by one. Each part has a buffer of its own. */
+export async function jsonBytesInTurns(value: unknown): Promise<Buffer<ArrayBuffer>[]> {
+  const parts: Buffer<ArrayBuffer>[] = [];
+  let part = Buffer.allocUnsafeSlow(PART_BYTES);
   let size = 0;
-  const encode = () => {
-    bytes.push(Buffer.from(texts.join("")));
-    texts = [];
+  const end = () => {
+    if (size === 0) return;
+    parts.push(part.subarray(0, size));
+    part = Buffer.allocUnsafeSlow(PART_BYTES);
     size = 0;
   };
   await written(value, {
     push(text) {
-      texts.push(text);
-      size += text.length;
-      if (size >= SLICE_CHARS) encode();
+      const bytes = text.length * CHAR_BYTES_MAX;
+      if (size + bytes > PART_BYTES) end();
+      // Without a copy of the texts that are written together.
+      if (bytes <= PART_BYTES) size += part.write(text, size);
+      else parts.push(Buffer.from(text));
     },
   });
-  encode();
-  return bytes;
+  end();
+  return parts;
 }
 
 async function written(value: unknown, parts: { push(text: string): void }): Promise<void> {

@@ -49,6 +49,7 @@ const STEPS = 100_000;
 
 const QUOTE = 34;
 const COMMA = 44;
+const BACKSLASH = 92;
 const LETTER_U = 117;
 
 /** Scans `bytes`, and calls `pause` at intervals. */
@@ -91,6 +92,9 @@ class Scan {
   /** The start of the string that is being read; -1 outside of strings. */
   #string = -1;
   #escapes = 0;
+  /** The next quote and the next backslash, if they are not before what is read. */
+  #quote = -1;
+  #slash = -1;
   /** Whether the last window ended with the backslash of an escape. */
   #isEscaped = false;
   /** The member that is a list and is being read. */
@@ -104,37 +108,35 @@ class Scan {
 
   /** Scans a part of the bytes. Returns what it cost. */
   window(from: number, to: number): number {
-    const text = this.#bytes.toString("latin1", from, to);
-    const { length } = text;
+    const bytes = this.#bytes;
     let cost = WINDOW_COST;
-    let quote = -1;
-    let slash = -1;
-    for (let at = 0; at < length && this.excess === undefined; cost++) {
+    for (let at = from; at < to && this.excess === undefined; cost++) {
       if (this.#string < 0) {
-        const code = text.charCodeAt(at);
+        const code = bytes[at] as number;
         if (code === QUOTE) {
-          this.#string = from + at;
+          this.#string = at;
           this.#escapes = 0;
-        } else if (code === COMMA || code > 90) this.#sign(code, from + at);
+        } else if (code === COMMA || code > 90) this.#sign(code, at);
         at++;
         continue;
       }
       if (this.#isEscaped) {
         this.#isEscaped = false;
-        if (text.charCodeAt(at++) === LETTER_U) this.#spellsCharacters = true;
+        if (bytes[at++] === LETTER_U) this.#spellsCharacters = true;
         continue;
       }
       // From backslash to backslash, so that megabytes without escapes cost little.
-      if (quote < at) quote = placeOf(text, '"', at);
-      if (slash < at) slash = placeOf(text, "\\", at);
-      if (slash < quote) {
+      if (this.#quote < at) this.#quote = placeOf(bytes, QUOTE, at);
+      if (this.#slash < at) this.#slash = placeOf(bytes, BACKSLASH, at);
+      if (this.#slash < this.#quote && this.#slash < to) {
         this.#escapes++;
-        if (text.charCodeAt(slash + 1) === LETTER_U) this.#spellsCharacters = true;
-        this.#isEscaped = slash + 1 === length;
-        at = slash + 2;
+        const next = this.#slash + 1;
+        if (bytes[next] === LETTER_U) this.#spellsCharacters = true;
+        this.#isEscaped = next === to;
+        at = next + 1;
       } else {
-        at = quote + 1;
-        if (quote < length) this.#endString(from + at);
+        at = Math.min(to, this.#quote + 1);
+        if (this.#quote < to) this.#endString(at);
       }
     }
     return cost;
@@ -205,7 +207,12 @@ class Scan {
   }
 }
 
-function placeOf(text: string, sign: string, from: number): number {
-  const at = text.indexOf(sign, from);
-  return at < 0 ? text.length : at;
+/** Most strings are short, and a call takes as long as a look at this many bytes. */
+const NEAR_BYTES = 24;
+
+function placeOf(bytes: Buffer, sign: number, from: number): number {
+  const near = Math.min(bytes.length, from + NEAR_BYTES);
+  for (let at = from; at < near; at++) if (bytes[at] === sign) return at;
+  const at = bytes.indexOf(sign, near);
+  return at < 0 ? bytes.length : at;
 }

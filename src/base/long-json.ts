@@ -10,7 +10,9 @@ const SLICE_BYTES = 1024 * 1024;
 /** The same where there are escapes, which cost fifty times as much. */
 const ESCAPED_BYTES = 128 * 1024;
 
+const OPEN = 91;
 const BACKSLASH = 92;
+const CLOSE = 93;
 const LETTER_U = 117;
 
 /** The text of a JSON value: as a string or, if it is long, as bytes. */
@@ -187,8 +189,7 @@ async function listOf(
     if (at > start + 1) await pause();
     const piece = { start: at, end: next };
     const spans = texts.filter((text) => isWithin(text, piece));
-    const close = next === end - 1 ? bytes.toString("latin1", next, end) : "]";
-    const some = JSON.parse(`[${marked(bytes, piece, { mark, spans })}${close}`) as unknown[];
+    const some = JSON.parse(listText(bytes, piece, { mark, spans }, next === end - 1)) as unknown[];
     // There must be an element before and after each comma.
     if (cuts.length > 0 && some.length === 0) throw new SyntaxError("An element of a list is missing.");
     const strings: string[] = [];
@@ -201,6 +202,28 @@ async function listOf(
     at = next + 1;
   }
   return elements;
+}
+
+/** The text of a list of the elements in a piece. The last piece ends as the list itself does, which may be wrong. */
+function listText(
+  bytes: Buffer,
+  { start, end }: Span,
+  { mark, spans }: { mark: string; spans: readonly Span[] },
+  isLast: boolean,
+): string {
+  if (spans.length > 0) {
+    const close = isLast ? bytes.toString("latin1", end, end + 1) : "]";
+    return `[${marked(bytes, { start, end }, { mark, spans })}${close}`;
+  }
+  // Around the piece there are the brackets of the list, or commas. In their place, the text needs no copy with brackets.
+  const before = bytes[start - 1] as number;
+  const after = bytes[end] as number;
+  bytes[start - 1] = OPEN;
+  if (!isLast) bytes[end] = CLOSE;
+  const text = bytes.toString("utf8", start - 1, end + 1);
+  bytes[start - 1] = before;
+  bytes[end] = after;
+  return text;
 }
 
 /** The string of which the bytes between the quotes are given. */

@@ -3,6 +3,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { ApiError } from "../base/errors.ts";
+import { giveBack } from "../base/give-back.ts";
 import { JSON_LEVELS_MAX, jsonExcess } from "../base/json-depth.ts";
 import { type LargeJsonBounds, lookOver } from "../base/json-scan.ts";
 import { spliceMembers } from "../base/json-splice.ts";
@@ -370,12 +371,6 @@ function inPieces(): Gathered {
             return whole();
           }),
   };
-}
-
-/** Frees bytes that are not read again. The garbage collector would only free them after several hundred megabytes. */
-function giveBack({ buffer, byteLength }: Uint8Array): void {
-  // If this is a view of a larger buffer, the buffer belongs to others.
-  if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
 }
 
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {

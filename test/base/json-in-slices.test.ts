@@ -53,3 +53,12 @@ test.each([
   clearInterval(timer);
   expect(turns).toBeGreaterThan(0);
 });
+
+test("each part of the bytes has a buffer of its own, and may be freed", async () => {
+  const value = { list: Array.from({ length: 3000 }, (_, at) => ({ at, text: "aé€😀\n".repeat(at % 90) })) };
+  const parts = await jsonBytesInTurns(value);
+  expect(parts.length).toBeGreaterThan(2);
+  expect(Buffer.concat(parts).equals(Buffer.from(JSON.stringify(value)))).toBe(true);
+  expect(new Set(parts.map(({ buffer }) => buffer)).size).toBe(parts.length);
+  expect(parts.every(({ byteOffset }) => byteOffset === 0)).toBe(true);
+});

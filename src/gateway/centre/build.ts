@@ -1,6 +1,7 @@
 // How the upstream request of a turn is built for one route, and what relays and writers are told of the turn.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import { giveBackAll } from "../../base/give-back.ts";
 import { jsonBytesInTurns } from "../../base/json-in-slices.ts";
 import { type BodyText, LongJson } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
@@ -61,7 +62,11 @@ async function builtInSteps(
   });
   if (body === undefined) return request;
   await longStep();
-  return { ...request, body: LongJson.ofParts(await jsonBytesInTurns(body)) };
+  const parts = await jsonBytesInTurns(body);
+  turn.exchange.atEnd(() => {
+    for (const { buffer } of parts) giveBackAll(buffer);
+  });
+  return { ...request, body: LongJson.ofParts(parts) };
 }
 
 function builtAtOnce(
