@@ -274,6 +274,17 @@ const BLOCKS: readonly Case[] = [
     "```mermaid\ngraph TD\n```",
   ],
   [
+    "a listing in a component",
+    "<x-editor><x-tab>a.ts</x-tab><x-file><pre>  1\n</pre>  </x-file> Copy </x-editor><p>b</p>",
+    "a.ts\n\n```\n  1\n```\n\nCopy\n\nb",
+  ],
+  ["a listing in a part of a line", "<div>a.ts<span><pre>1\n</pre> </span></div>", "a.ts\n\n```\n1\n```"],
+  [
+    "a table in a component",
+    "<x-editor><x-tab>a.ts</x-tab><x-file><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>  </x-file> </x-editor>",
+    "a.ts\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
+  ],
+  [
     "the parts of a frameset",
     '<frameset cols="20%,80%"><frame src="/menu" name="menu"><frame src="text"><noframes>None</noframes></frameset>',
     "[menu](https://site.example/menu)\n\n[https://site.example/dir/text](https://site.example/dir/text)",

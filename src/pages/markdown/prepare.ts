@@ -15,14 +15,31 @@ export function prepare(root: PageElement): void {
   for (const element of elementsOf(root)) {
     if (element.parentNode === null) continue;
     if (rewriteFormula(element)) continue;
-    if (element.tag === "table" || element.tag === "pre") plainListing(element);
-    else if (element.tag === "sup" || element.tag === "sub") raiseInCode(element);
+    if (element.tag === "table" || element.tag === "pre") {
+      partFromLine(element);
+      plainListing(element);
+    } else if (element.tag === "sup" || element.tag === "sub") raiseInCode(element);
     else if (/^h[1-6]$/.test(element.tag)) plainHeading(element);
     else if (element.tag === "br") partParagraphs(element);
   }
   rewriteNotes(root);
   readRawTex(root);
   mendSeams(root);
+}
+
+/**
+ * Makes blocks of the elements around a table or listing that would be parts of a line, such as those of components. The converter
+ * trims what is in a line, and the fence of a listing would stand amid it.
+ */
+function partFromLine(inner: PageElement): void {
+  let around = inner.parentNode;
+  while (around?.parentNode != null && (around.tag === "span" || around.tag.includes("-"))) {
+    const block = new PageElement("div", around.attributes);
+    around.parentNode.insertBefore(block, around);
+    while (around.firstChild !== null) block.appendChild(around.firstChild);
+    around.remove();
+    around = block.parentNode;
+  }
 }
 
 /** Replaces two or more line breaks by a break between paragraphs, which old pages and forums write so. */
