@@ -24,6 +24,10 @@ describe("parts that a page marks as secondary count less", () => {
     ["a name at the start of camel case", '<div class="cookieNotice"><p>We use them.</p></div>'],
     ["text for screen readers", '<p class="visually-hidden">opens in a new window</p>'],
     ["a note on rights", "<p>© 2026 Example. All rights reserved.</p>"],
+    [
+      "links to the page in another form",
+      '<p><a href="/7.pdf">Download as PDF</a> <a href="/7?back=1">Show the way back</a></p>',
+    ],
     ["a form that asks for something", '<form><p>A letter every month</p><input type="email"></form>'],
     ["the box of the author", '<div class="authorBox"><p>Ada Reed writes about harbours.</p></div>'],
     ["a caption that names the photographer only", "<figure><figcaption>Photo by Ann Lee</figcaption></figure>"],
@@ -59,6 +63,10 @@ describe("the verdict on other text does not change", () => {
     ["a post in a form", '<form><input type="hidden"><p>I have a teak deck with old seams.</p></form>'],
     ["a custom element with another name", "<ad-hoc-note><p>Another story</p></ad-hoc-note>"],
     ["a number that is no link", "<p>#12</p>"],
+    [
+      "a sentence about another form of a page",
+      '<p>Download as PDF or as text: both have the times of <a href="/7">all lines</a>.</p>',
+    ],
     [
       "a caption that says what the picture shows",
       "<figure><figcaption>The quay at noon, by Ann Lee</figcaption></figure>",

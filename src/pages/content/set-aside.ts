@@ -41,6 +41,11 @@ const RIGHTS_CHARS_MAX = 200;
 /** A run of letters with digits that has at least this length is an id or a hash, not a word. */
 const CODE_CHARS_MIN = 20;
 const CODES_CHARS_MIN = 60;
+/** Links with which a page offers itself in another form. */
+const PAGE_TOOL =
+  /^(?:(?:download|save|export|view|open) (?:this page )?as (?:a )?(?:pdf|csv|excel|word|json|xml|ics)\b|print(?:er[- ]friendly)? (?:this )?(?:page|version)\b|als pdf (?:herunterladen|speichern)|(?:télécharger|descargar|baixar|scarica(?:re)?) (?:en|em|in) pdf\b)/i;
+const TOOLS_CHARS_MAX = 120;
+const TOOLS_LINK_SHARE = 0.8;
 /**
  * The factor for buttons and repeated labels ("Quick view"). It is closer to one, as these make up most of the text on some
  * pages.
@@ -58,7 +63,8 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
       isPointer(block) ||
       isRights(block.text) ||
       isCodes(block.text) ||
-      isPictureCredit(block),
+      isPictureCredit(block) ||
+      isPageTool(block),
   );
   let expected = 0;
   let aside = 0;
@@ -139,6 +145,11 @@ function isPictureCredit({ element, text }: Block): boolean {
 /** Whether a text is the number of a post, as a link to it: an address, whatever the verdict on it. */
 function isPostNumber({ text, linkChars }: Block): boolean {
   return linkChars === text.length && /^#\d{1,7}$/.test(text);
+}
+
+/** Whether a text consists of links that begin with one to the same page in another form. */
+function isPageTool({ text, linkChars }: Block): boolean {
+  return text.length < TOOLS_CHARS_MAX && linkChars > text.length * TOOLS_LINK_SHARE && PAGE_TOOL.test(text);
 }
 
 function isCodes(text: string): boolean {
