@@ -1,14 +1,16 @@
-// Fits the two stages of the extractor. The second stage is trained on the first stage's results for pages that it has
-// not seen.
+// Fits the weights of words and the two stages of the extractor. Each stage is trained on results of the one before for
+// pages that it has not seen.
 
 import { type Ensemble, evaluateAll, sigmoid } from "../../src/pages/content/boost.ts";
 import type { Weights } from "../../src/pages/content/choose.ts";
-import { contextRows, readNeighbourhood } from "../../src/pages/content/context.ts";
+import { readNeighbourhood } from "../../src/pages/content/context.ts";
+import { type WordWeights, wordOdds, wordRows } from "../../src/pages/content/word-signs.ts";
 import { binRows, type FitOptions, fit, type Samples, seeded } from "./boost-fit.ts";
 import type { LabelledPage } from "./labelled-pages.ts";
+import { fitWords, type PageSigns, readSigns, type SignSample } from "./words-fit.ts";
 
 /** Small trees that each use a tenth of the features: on unseen pages they have smaller errors than large trees. */
-const FIRST: FitOptions = {
+const TREES: FitOptions = {
   trees: 300,
   leaves: 12,
   rate: 0.05,
@@ -17,8 +19,6 @@ const FIRST: FitOptions = {
   featureShare: 0.1,
   rowShare: 0.7,
 };
-/** The results of neighbouring blocks are strong features, so fewer trees are enough. */
-const SECOND: FitOptions = { ...FIRST, trees: 200 };
 const FOLDS = 5;
 /** Sets with few pages have a higher weight. */
 const SET_WEIGHT: Readonly<Record<string, number>> = { aeb: 3 };
@@ -40,50 +40,65 @@ function shuffleKey(seed: number): (text: string) => number {
   return (text) => Number(Bun.hash.xxHash32(text, seed));
 }
 
-/** The first stage's results for every page, by trees that have not seen its site; and the trees of each fold. */
+/** What each stage says of every page when it was fitted without its site, and what was fitted for each fold. */
 export interface FirstLooks {
   readonly folds: ReadonlyMap<LabelledPage, number>;
+  readonly signs: PageSigns;
+  /** The opinions on every page by words. */
+  readonly odds: ReadonlyMap<LabelledPage, ReturnType<typeof wordOdds>>;
+  readonly words: readonly WordWeights[];
   readonly ensembles: readonly Ensemble[];
   readonly held: ReadonlyMap<LabelledPage, readonly number[]>;
 }
 
-/** Fits the first stage for each fold. */
+/** Fits the words and the first stage for each fold. */
 export function lookFirst(pages: readonly LabelledPage[], seed = 1): FirstLooks {
   const folds = foldsOf(pages, seed);
-  const sample = samplesOf(pages, (page) => page.rows);
+  const signs = readSigns(pages);
+  const samples = sampleBlocks(pages);
+  const words = Array.from({ length: FOLDS }, (_, fold) =>
+    fitWords(
+      samples.filter(({ page }) => folds.get(page) !== fold),
+      signs,
+    ),
+  );
+  const odds = new Map(
+    pages.map((page) => [page, wordOdds(readNeighbourhood(page.blocks), words[folds.get(page) ?? 0] as WordWeights)]),
+  );
+  const sample = samplesOf(samples, (page) => page.rows);
   const held = new Map<LabelledPage, number[]>();
   const ensembles = Array.from({ length: FOLDS }, (_, fold) => {
     const ensemble = fit(
       sample((page) => folds.get(page) !== fold),
-      FIRST,
+      TREES,
     );
     for (const page of pages)
       if (folds.get(page) === fold) held.set(page, Array.from(evaluateAll(ensemble, page.rows), sigmoid));
     return ensemble;
   });
-  return { folds, ensembles, held };
+  return { folds, signs, odds, words, ensembles, held };
 }
 
 /** Fits the weights on all pages, for the program. */
 export function train(pages: readonly LabelledPage[], looks: FirstLooks = lookFirst(pages)): Weights {
   const isAny = () => true;
+  const samples = sampleBlocks(pages);
   return {
-    first: fit(samplesOf(pages, (page) => page.rows)(isAny), FIRST),
-    second: fit(secondSamples(pages, looks)(isAny), SECOND),
+    words: fitWords(samples, looks.signs),
+    first: fit(samplesOf(samples, (page) => page.rows)(isAny), TREES),
+    second: fit(secondSamples(samples, looks)(isAny), TREES),
   };
 }
 
-/**
- * For each fold, weights fitted without its pages. The second stage is trained on results of the first stage for pages
- * that it has not seen.
- */
+/** For each fold, weights fitted without its pages. */
 export function trainFolds(pages: readonly LabelledPage[], looks: FirstLooks): Weights[] {
-  const sample = secondSamples(pages, looks);
+  const sample = secondSamples(sampleBlocks(pages), looks);
   return looks.ensembles.map((first, fold) => ({
+    words: looks.words[fold] as WordWeights,
     first,
     second: fit(
       sample((page) => looks.folds.get(page) !== fold),
-      SECOND,
+      TREES,
     ),
   }));
 }
@@ -93,32 +108,38 @@ const LIGHT = 0.004;
 
 type Sample = (isIn: (page: LabelledPage) => boolean) => Samples;
 
-function secondSamples(pages: readonly LabelledPage[], { held }: FirstLooks): Sample {
-  return samplesOf(pages, (page) => contextRows(readNeighbourhood(page.blocks), page.rows, held.get(page) ?? []));
+function secondSamples(samples: readonly SignSample[], { odds, held }: FirstLooks): Sample {
+  return samplesOf(samples, (page) =>
+    wordRows(readNeighbourhood(page.blocks), page.rows, { odds: odds.get(page) ?? [], first: held.get(page) ?? [] }),
+  );
 }
 
-/** The labelled rows of all pages, assigned to bins once; the result selects those of some pages. */
-function samplesOf(pages: readonly LabelledPage[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Sample {
-  const rows: Float32Array[] = [];
-  const targets: number[] = [];
-  const weights: number[] = [];
-  const from: LabelledPage[] = [];
+/** The blocks of which the label is known. */
+function sampleBlocks(pages: readonly LabelledPage[]): SignSample[] {
   const random = seeded(11);
-  for (const page of pages) {
-    const own = rowsOf(page);
-    page.labels.forEach((label, i) => {
-      if (label.weight === 0) return;
-      if (label.weight < LIGHT && random() > label.weight / LIGHT) return;
-      rows.push(own[i] as Float32Array);
-      targets.push(label.target);
-      weights.push(Math.max(LIGHT, label.weight) * (SET_WEIGHT[page.set] ?? 1));
-      from.push(page);
-    });
-  }
+  return pages.flatMap((page) =>
+    page.labels.flatMap(({ target, weight }, index) => {
+      if (weight === 0 || (weight < LIGHT && random() > weight / LIGHT)) return [];
+      return [{ page, index, target, weight: Math.max(LIGHT, weight) * (SET_WEIGHT[page.set] ?? 1) }];
+    }),
+  );
+}
+
+/** The rows of the samples, assigned to bins once; the result selects those of some pages. */
+function samplesOf(samples: readonly SignSample[], rowsOf: (page: LabelledPage) => readonly Float32Array[]): Sample {
+  const known = new Map<LabelledPage, readonly Float32Array[]>();
+  const rows = samples.map(({ page, index }) => {
+    const own = known.get(page) ?? rowsOf(page);
+    known.set(page, own);
+    return own[index] as Float32Array;
+  });
   const all = {
     binned: binRows(rows),
-    targets: Float64Array.from(targets),
-    weights: Float64Array.from(weights),
+    targets: Float64Array.from(samples, ({ target }) => target),
+    weights: Float64Array.from(samples, ({ weight }) => weight),
   };
-  return (isIn) => ({ ...all, rows: Int32Array.from(rows.keys()).filter((at) => isIn(from[at] as LabelledPage)) });
+  return (isIn) => ({
+    ...all,
+    rows: Int32Array.from(rows.keys()).filter((at) => isIn((samples[at] as SignSample).page)),
+  });
 }

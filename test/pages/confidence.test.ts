@@ -39,3 +39,12 @@ test("the prediction rises with the verdicts on what is kept and falls with thos
   expect(predicted).toEqual([...predicted].sort((a, b) => a - b));
   expect(predictQuality(blocks, [0.9, 0.9], new Set())).toBe(0);
 });
+
+test("less is predicted for kept text of which the verdicts are unsure, though as much of it is expected to be right", () => {
+  const blocks = cutBlocks(parsePage("<p>The first paragraph.</p><p>The other paragraph.</p>").body);
+  const [sure, unsure] = [
+    [0.98, 0.22],
+    [0.6, 0.6],
+  ].map((verdicts) => predictQuality(blocks, verdicts, new Set(blocks)));
+  expect(sure as number).toBeGreaterThan((unsure as number) + 0.03);
+});

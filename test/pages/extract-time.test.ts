@@ -6,6 +6,10 @@ import { extractPage } from "../../src/pages/convert/extract.ts";
 const extract = (html: string) =>
   extractPage(html, { url: "https://site.example/", onlyMainContent: true, markdown: true, html: true, links: true });
 
+/** Names of which the fitted weights know many. */
+const KNOWN_NAMES =
+  "post article content main related share comment footer header title body text list item image author".split(" ");
+
 describe("the time is linear in the size of the page", () => {
   const text =
     "The river begins as a thin stream between two hills, and for the first ten miles nobody would call it a river at all.";
@@ -128,6 +132,16 @@ describe("the time is linear in the size of the page", () => {
       `${"<div><article>".repeat(95)}${`<article><h2><a href=x>${text}</a></h2></article>`.repeat(4000)}`,
     ],
     ["many short blocks", Array.from({ length: 60_000 }, (_, n) => `<p class=c${n}>${n} b</p>`).join("")],
+    ["long names of many parts", `<p class="${"aB".repeat(700)}" id="${"related-box ".repeat(60)}">x</p>`.repeat(2000)],
+    [
+      "names that say something, at a depth",
+      `${Array.from({ length: 180 }, (_, n) => `<div class="${KNOWN_NAMES[n % KNOWN_NAMES.length]} x${n}">`).join("")}${Array.from({ length: 6000 }, (_, n) => `<section id="${KNOWN_NAMES.join("-")}" class=c${n}><p class="${KNOWN_NAMES.join(" ")}">x</p></section>`).join("")}`,
+    ],
+    [
+      "long headings above short texts",
+      `<h2>${"read more of it ".repeat(4000)}</h2>${"<p>read more</p>".repeat(8000)}`.repeat(3),
+    ],
+    ["words of many scripts", `<p>${"é я 水 ".repeat(10)}</p>`.repeat(8000)],
     ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];
   for (const [name, html] of cases)

@@ -1,18 +1,21 @@
-// Chooses which blocks of a page are its main content: two passes of fitted decision trees judge the blocks, then the set with
-// the best expected F1 is taken. The choice depends on the page's structure and text, never on its site.
+// Chooses which blocks of a page are its main content: two passes of fitted decision trees judge the blocks, the second one also by
+// the words of names and texts, then the set with the best expected F1 is taken. The choice depends on the page's structure and
+// text, never on its site.
 
 import { lazily } from "../../base/lazily.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { type Ensemble, evaluateAll, sigmoid } from "./boost.ts";
-import { contextRows, readNeighbourhood } from "./context.ts";
+import { readNeighbourhood } from "./context.ts";
 import { readFeatures } from "./features.ts";
 import type { PageKind } from "./kind-signs.ts";
 import { readKindTraits } from "./kind-traits.ts";
 import { certainKind, type KindTable, kindShares } from "./kinds.ts";
+import { type WordWeights, wordOdds, wordRows } from "./word-signs.ts";
 
-/** The two fitted ensembles, and the trees that tell the kind of a page. */
+/** The weights of words, the two fitted ensembles, and the trees that tell the kind of a page. */
 export interface Weights {
+  readonly words: WordWeights;
   readonly first: Ensemble;
   readonly second: Ensemble;
   /** Absent while other weights are fitted or measured alone. */
@@ -27,6 +30,9 @@ export interface PageJudgement {
   readonly kind: () => PageKind | undefined;
 }
 
+/** How much more the second pass counts than the first one. */
+const SECOND_SHARE = 3;
+
 /** Judges the blocks of a page. */
 export function judgeBlocks(
   document: PageDocument,
@@ -35,12 +41,19 @@ export function judgeBlocks(
 ): PageJudgement {
   const { rows, beside, shared } = readFeatures(document, blocks, url);
   const { kinds } = weights;
-  const first = Array.from(evaluateAll(weights.first, rows), sigmoid);
-  const second = Array.from(evaluateAll(weights.second, contextRows(readNeighbourhood(blocks), rows, first)), sigmoid);
-  // The second pass has more features, but its verdict on a block follows those on its neighbours. On pages outside the training
-  // data, the mean of both passes has the smallest error.
-  const verdicts = second.map((verdict, index) =>
-    beside.has(blocks[index] as Block) ? 0 : (verdict + (first[index] as number)) / 2,
+  const byFirst = evaluateAll(weights.first, rows);
+  const neighbourhood = readNeighbourhood(blocks);
+  const second = wordRows(neighbourhood, rows, {
+    odds: wordOdds(neighbourhood, weights.words),
+    first: Array.from(byFirst, sigmoid),
+  });
+  const bySecond = evaluateAll(weights.second, second);
+  // The second pass has more features, but its verdict on a block follows those on its neighbours, and it knows words of sites. On
+  // pages outside the training data, a mean of the log odds of both passes has the smallest error.
+  const verdicts = blocks.map((block, index) =>
+    beside.has(block)
+      ? 0
+      : sigmoid((SECOND_SHARE * (bySecond[index] as number) + (byFirst[index] as number)) / (SECOND_SHARE + 1)),
   );
   const kind = lazily(() =>
     kinds === undefined ? undefined : certainKind(kindShares(readKindTraits(document, blocks, { url, shared }), kinds)),

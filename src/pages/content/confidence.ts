@@ -4,11 +4,13 @@ import type { Block } from "./blocks.ts";
 import { sigmoid } from "./boost.ts";
 
 /**
- * The slope and offset, in log odds, that map the F1 expected by the verdicts to the mean F1 of the development pages
- * (scripts/score-extraction.ts measures how well it predicts). The verdicts are somewhat too sure of good pages.
+ * The slope, offset and weight of doubt, in log odds, that map the F1 expected by the verdicts to the mean F1 of the development pages,
+ * by verdicts that have not seen the site of a page (scripts/score-extraction.ts measures how well it predicts).
  */
-const SLOPE = 0.939;
-const OFFSET = 0.456;
+const SLOPE = 0.71;
+const OFFSET = 1.23;
+/** The weight of the mean variance of the verdicts on what is kept: text that may as well be left out is often the wrong text. */
+const DOUBT = -3.88;
 /** The odds are kept finite. */
 const SURE = 0.995;
 
@@ -21,15 +23,18 @@ export function predictQuality(
   let taken = 0;
   let right = 0;
   let wanted = 0;
+  let doubt = 0;
   for (const block of blocks) {
     const length = block.text.length + 2;
-    const share = length * (verdicts[block.index] as number);
+    const verdict = verdicts[block.index] as number;
+    const share = length * verdict;
     wanted += share;
     if (!kept.has(block)) continue;
     taken += length;
     right += share;
+    doubt += share * (1 - verdict);
   }
   if (taken === 0) return 0;
   const expected = Math.min(SURE, Math.max(1 - SURE, (2 * right) / (taken + wanted)));
-  return sigmoid(SLOPE * Math.log(expected / (1 - expected)) + OFFSET);
+  return sigmoid(SLOPE * Math.log(expected / (1 - expected)) + OFFSET + (DOUBT * doubt) / taken);
 }

@@ -21,9 +21,9 @@ const FLOW_CHARS_MIN = 60;
 /** The fitted model is sure that a part with a lower verdict is no content. */
 const VERDICT_MIN = 0.25;
 /** The same for lists, tables and callouts, of which it has seen more outside of articles than in them. */
-const WHOLE_VERDICT_MIN = 0.12;
+const WHOLE_VERDICT_MIN = 0.08;
 /** The same for a part that is one link, but not a list. */
-const LINK_VERDICT_MIN = 0.4;
+const LINK_VERDICT_MIN = 0.35;
 const LINK_SHARE = 0.9;
 
 /** Keeps the parts of the main content's container that have no sign of being something else. */

@@ -16,6 +16,8 @@ const WIDTH = 2 * REACH + 3 * LEVELS + 12;
 /** Where the blocks of a page stand, read once for all verdicts on them. */
 export interface Neighbourhood {
   readonly blocks: readonly Block[];
+  /** The elements of the blocks and those around them, by number. */
+  readonly nodes: readonly PageElement[];
   /** The number of each block's element, and the number of the element around each element; -1 for none. */
   readonly elements: Int32Array;
   readonly parents: Int32Array;
@@ -33,7 +35,7 @@ export interface Neighbourhood {
 
 /** Reads where the blocks stand. */
 export function readNeighbourhood(blocks: readonly Block[]): Neighbourhood {
-  const { elements, parents } = numberElements(blocks);
+  const { nodes, elements, parents } = numberElements(blocks);
   const chars = new Float64Array(parents.length);
   const counts = new Float64Array(parents.length);
   const shapes = new Int32Array(blocks.length);
@@ -65,10 +67,11 @@ export function readNeighbourhood(blocks: readonly Block[]): Neighbourhood {
       known = chars[at] as number;
     }
   }
-  return { blocks, elements, parents, chars, counts, levels, shapes, shapeCounts, total };
+  return { blocks, nodes, elements, parents, chars, counts, levels, shapes, shapeCounts, total };
 }
 
-function numberElements(blocks: readonly Block[]): { elements: Int32Array; parents: Int32Array } {
+function numberElements(blocks: readonly Block[]): Pick<Neighbourhood, "nodes" | "elements" | "parents"> {
+  const nodes: PageElement[] = [];
   const numbers = new Map<PageElement, number>();
   const parents: number[] = [];
   const elements = Int32Array.from(blocks, ({ element: own }) => {
@@ -79,19 +82,42 @@ function numberElements(blocks: readonly Block[]): { elements: Int32Array; paren
       if (below >= 0) parents[below] = number;
       if (known !== undefined) break;
       numbers.set(element, number);
+      nodes.push(element);
       below = number;
     }
     return numbers.get(own) as number;
   });
-  return { elements, parents: Int32Array.from(parents) };
+  return { nodes, elements, parents: Int32Array.from(parents) };
 }
 
-/** The rows, each extended by the verdicts in its neighbourhood. */
+/** The rows, each extended by some numbers of its own and by what each list of verdicts says of its neighbourhood. */
 export function contextRows(
   neighbourhood: Neighbourhood,
   rows: readonly Float32Array[],
-  verdicts: readonly number[],
+  {
+    own,
+    verdicts,
+  }: { readonly own: readonly (readonly number[])[]; readonly verdicts: readonly (readonly number[])[] },
 ): Float32Array[] {
+  const start = (rows[0]?.length ?? 0) + (own[0]?.length ?? 0);
+  const wide = rows.map((row, i) => {
+    const wider = new Float32Array(start + WIDTH * verdicts.length);
+    wider.set(row);
+    wider.set(own[i] as readonly number[], row.length);
+    return wider;
+  });
+  verdicts.forEach((list, at) => {
+    writeContext(neighbourhood, wide, { verdicts: list, start: start + WIDTH * at });
+  });
+  return wide;
+}
+
+/** Writes into each row, from a place on, the verdicts in its neighbourhood. */
+function writeContext(
+  neighbourhood: Neighbourhood,
+  rows: readonly Float32Array[],
+  { verdicts, start }: { readonly verdicts: readonly number[]; readonly start: number },
+): void {
   const { blocks, chars, counts, levels, shapes, shapeCounts, total } = neighbourhood;
   const { kept, keptBlocks, shapeSums, totalKept } = sumVerdicts(neighbourhood, verdicts);
   const isStrong = (block: Block, i: number) => (verdicts[i] as number) > 0.6 && block.text.length > 60;
@@ -102,11 +128,9 @@ export function contextRows(
   const shareKept = totalKept / Math.max(1, total);
   const logKept = Math.log1p(totalKept);
   let before = 0;
-  return blocks.map((block, i) => {
-    const own = rows[i] as Float32Array;
-    const row = new Float32Array(own.length + WIDTH);
-    row.set(own);
-    let to = own.length;
+  blocks.forEach((block, i) => {
+    const row = rows[i] as Float32Array;
+    let to = start;
     const verdict = verdicts[i] as number;
     row[to++] = verdict;
     for (let offset = -REACH; offset <= REACH; offset++) if (offset !== 0) row[to++] = verdicts[i + offset] ?? -1;
@@ -127,7 +151,6 @@ export function contextRows(
     row[to++] = before / keptChars;
     row.set(sections[i] as readonly number[], to);
     before += block.text.length * verdict;
-    return row;
   });
 }
 

@@ -84,6 +84,8 @@ const TABLE_SHARE = 0.5;
 const GRID_SHARE = 0.25;
 const GRID_CELL_CHARS = 60;
 const LIST_SHARE = 0.75;
+/** The same for the definitions of a list, of which one that is left out is missed. */
+const DEFINITIONS_SHARE = 0.5;
 /** If at least this share of the text around a listing is kept, the listing is kept too. */
 const AROUND_CODE_SHARE = 0.6;
 /** A heading directly above kept text needs at least this verdict to be kept. */
@@ -261,6 +263,7 @@ function isControl({ element, text, controlChars }: Block): boolean {
 }
 
 function completeLists(page: JudgedPage): void {
+  completeWithin(page, ({ tag }) => tag === "dl", DEFINITIONS_SHARE);
   const isList = (element: PageElement) =>
     element.tag === "ol" || element.tag === "dl" || element.tag === "ul" || isRowOfFacts(element);
   completeWithin(page, isList, LIST_SHARE);
