@@ -249,24 +249,36 @@ function addRules(head: string, body: string, isSure: boolean, rules: Rule[]): v
   if (declared.size === 0) return;
   const canHide = [...declared].some(([name, value]) => isHiding(name, value));
   for (const selector of head.split(",")) {
+    if (rules.length >= RULES_MAX) return;
     const written = selector.trim();
     const isSimple = SIMPLE.test(written) && written !== "";
-    // Of a selector with conditions, the last part names the elements that it may be about.
-    const last =
-      written
-        .split(/[\s>+~]+/)
-        .at(-1)
-        ?.replace(/:[\s\S]*$/, "")
-        .replace(/\[[\s\S]*$/, "") ?? "";
-    const named = isSimple ? written : last;
-    if (!SIMPLE.test(named) || named === "" || rules.length >= RULES_MAX) continue;
-    const tag = /^[a-z][a-z0-9-]*/i.exec(named)?.[0].toLowerCase() ?? "";
-    const id = /#([\w-]+)/.exec(named)?.[1] ?? "";
-    const classes = [...named.matchAll(/\.([\w-]+)/g)].map(([, name = ""]) => name);
+    const named = isSimple ? written : lastNamed(written);
+    if (!isSimple && (named === "" || !SIMPLE.test(named))) continue;
+    const { tag, id, classes } = partsOf(named);
     const kind = (id === "" ? 0 : 10_000) + classes.length * 100 + (tag === "" ? 0 : 1);
     // A later rule outweighs an earlier one of the same kind.
     const weight = kind + rules.length / RULES_MAX;
     const isCertain = isSure && isSimple;
     rules.push({ tag, id, classes, declared, isSure: isCertain, mayHide: isCertain && canHide, weight });
   }
+}
+
+/** Of a selector with conditions, the last part: it names the elements that the rule may be about. */
+function lastNamed(selector: string): string {
+  const last = selector.split(/[\s>+~]+/).at(-1) ?? "";
+  const end = last.search(/[:[]/);
+  return end < 0 ? last : last.slice(0, end);
+}
+
+/** A selector of one class, as most are. */
+const ONE_CLASS = /^\.[\w-]+$/;
+
+/** The parts of a simple selector. */
+function partsOf(named: string): Pick<Rule, "tag" | "id" | "classes"> {
+  if (ONE_CLASS.test(named)) return { tag: "", id: "", classes: [named.slice(1)] };
+  return {
+    tag: /^[a-z][a-z0-9-]*/i.exec(named)?.[0].toLowerCase() ?? "",
+    id: /#([\w-]+)/.exec(named)?.[1] ?? "",
+    classes: [...named.matchAll(/\.([\w-]+)/g)].map(([, name = ""]) => name),
+  };
 }
