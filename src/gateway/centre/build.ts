@@ -62,10 +62,12 @@ async function builtInSteps(
   });
   if (body === undefined) return request;
   await longStep();
-  const parts = await jsonBytesInTurns(body);
+  let parts: Awaited<ReturnType<typeof jsonBytesInTurns>> = [];
+  // What is asked after the exchange has ended still needs them.
   turn.exchange.atEnd(() => {
     for (const { buffer } of parts) giveBackAll(buffer);
   });
+  parts = await jsonBytesInTurns(body);
   return { ...request, body: LongJson.ofParts(parts) };
 }
 
