@@ -43,6 +43,11 @@ function answerOnce(received: Received): Response {
   ]);
 }
 
+/** Resolves when the gateway has what was sent before: it answers a later request only then. */
+async function allAsked(): Promise<void> {
+  expect((await app.call("/v1/models")).status).toBe(200);
+}
+
 async function cleared(): Promise<void> {
   const store = await app.openStore();
   await cachedAnswerStore(store).clearCache();
@@ -213,6 +218,7 @@ test("equal requests under way wait for the first", async () => {
   const first = upstream.next();
   const all = Array.from({ length: 5 }, (_, n) => ask(CHAT, { stream: n % 2 === 1 }));
   await first;
+  await allAsked();
   gate.resolve();
   const given = await Promise.all(all);
   expect(new Set(given.map(({ answer }) => answer))).toEqual(new Set(["Answer 1."]));
@@ -230,6 +236,7 @@ test("if the first fails, each of those that wait goes on alone", async () => {
   const first = upstream.next();
   const all = [ask(CHAT), ask(CHAT), ask(CHAT)];
   await first;
+  await allAsked();
   gate.resolve();
   const statuses = (await Promise.all(all)).map(({ status }) => status).sort();
   expect(statuses).toEqual([200, 200, 400]);
