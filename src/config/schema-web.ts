@@ -52,7 +52,7 @@ export const WebSection = section("Scrape, crawl, map, extract and llms.txt.", {
       least: 128 * 1024 ** 2,
       most: 1024 ** 4,
     }),
-    max_pages: integer("Concurrent open pages.", 6, { minimum: 1, maximum: 100 }),
+    max_pages: integer("Concurrent open pages.", 4, { minimum: 1, maximum: 100 }),
   }),
   actions_script: flag(
     "Allows callers of /v2 to run their own scripts in the pages that the browser renders for them.",
