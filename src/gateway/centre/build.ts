@@ -62,13 +62,25 @@ async function builtInSteps(
   });
   if (body === undefined) return request;
   await longStep();
-  let parts: Awaited<ReturnType<typeof jsonBytesInTurns>> = [];
-  // What is asked after the exchange has ended still needs them.
-  turn.exchange.atEnd(() => {
-    for (const { buffer } of parts) giveBackAll(buffer);
+  const written = freedAtEnd(turn.exchange);
+  return { ...request, body: LongJson.ofParts(written(await jsonBytesInTurns(body))) };
+}
+
+type Parts = Awaited<ReturnType<typeof jsonBytesInTurns>>;
+
+/**
+ * Frees the parts that it is told when the exchange ends, unless it has ended before: what is asked after it still needs them. They are
+ * not held until then, as there may be those of several routes and rounds.
+ */
+function freedAtEnd(exchange: ChatTurn["exchange"]): (parts: Parts) => Parts {
+  let held: WeakRef<Parts> | undefined;
+  exchange.atEnd(() => {
+    for (const { buffer } of held?.deref() ?? []) giveBackAll(buffer);
   });
-  parts = await jsonBytesInTurns(body);
-  return { ...request, body: LongJson.ofParts(parts) };
+  return (parts) => {
+    held = new WeakRef(parts);
+    return parts;
+  };
 }
 
 function builtAtOnce(
