@@ -139,6 +139,17 @@ describe("on", () => {
     expect(wire.upstream[0].request.headers).toContainEqual(["authorization", "[redacted]"]);
   });
 
+  test("of a body of megabytes the beginning is kept on both sides", async () => {
+    const content = `${"long € ".repeat(200_000)}the end`;
+    await ask("well", "long", { messages: [{ role: "user", content }] });
+    const [wire] = await keptOf("long");
+    for (const { cut, body } of [wire.request, wire.upstream[0].request]) {
+      expect([cut, body.length]).toEqual([true, 512 * 1024]);
+      expect(body).toContain("long € ".repeat(1000));
+    }
+    expect(wire.upstream[0].request.body).toContain('"model":"good"');
+  });
+
   test("the calls for each of several prompts are kept with their request", async () => {
     const body = { model: "well", prompt: ["one", "two"] };
     await app.ask("POST", "/v1/completions", { as: key, body, headers: { "x-request-id": "prompts" } });

@@ -27,6 +27,10 @@ export interface WireRecord {
 
 /** Maximum number of characters that are stored of one body. */
 const BODY_CHARS_MAX = 512 * 1024;
+/** Bytes in UTF-8 of a character of a string, at most. */
+const CHAR_BYTES_MAX = 3;
+/** Room for a mark of the byte order, for a character that is cut, and for one that shows that there is more. */
+const MORE_CHARS = 3;
 /** Maximum number of calls that are stored of one request. */
 const CALLS_MAX = 8;
 
@@ -44,7 +48,13 @@ class KeptBody {
       this.#cut = true;
       return;
     }
-    const text = typeof chunk === "string" ? chunk : this.#decoder.decode(chunk as Uint8Array, { stream: true });
+    // Of bodies of megabytes, only what may be kept is decoded.
+    const text =
+      typeof chunk === "string"
+        ? chunk
+        : this.#decoder.decode((chunk as Uint8Array).subarray(0, (room + MORE_CHARS) * CHAR_BYTES_MAX), {
+            stream: true,
+          });
     this.#text += text.length > room ? text.slice(0, room) : text;
     if (text.length > room) this.#cut = true;
   }
@@ -107,7 +117,9 @@ function tappedTransport(calls: Call[], provider: string, send: Fetch): Fetch {
     const headers = new Headers(init.headers as Record<string, string>);
     const call: Call = { provider, url, headers, body: new KeptBody(), response: undefined, error: null };
     calls.push(call);
-    if (typeof init.body === "string") call.body.add(init.body);
+    // Long ones are sent as bytes. Uploads are streams, and are not kept.
+    const { body } = init;
+    if (typeof body === "string" || body instanceof Uint8Array) call.body.add(body);
     try {
       const response = await send(url, init);
       call.response = { status: response.status, headers: response.headers, body: new KeptBody() };
