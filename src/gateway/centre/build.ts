@@ -70,9 +70,11 @@ type Parts = Awaited<ReturnType<typeof jsonBytesInTurns>>;
 
 /**
  * Frees the parts that it is told when the exchange ends, unless it has ended before: what is asked after it still needs them. They are
- * not held until then, as there may be those of several routes and rounds.
+ * not held until then, as there may be those of several routes and rounds. One of several prompts is sent on after the exchange of all
+ * has ended by the failure of another, so the collector frees its parts.
  */
 function freedAtEnd(exchange: ChatTurn["exchange"]): (parts: Parts) => Parts {
+  if (exchange.isPart === true) return (parts) => parts;
   let held: WeakRef<Parts> | undefined;
   exchange.atEnd(() => {
     for (const { buffer } of held?.deref() ?? []) giveBackAll(buffer);

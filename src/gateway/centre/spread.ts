@@ -190,6 +190,7 @@ function partOf(whole: TurnExchange): TurnExchange {
       whole.recorded = recorded;
     },
     streaming: false,
+    isPart: true,
     finish() {},
     // Methods of a class are not copied with its members.
     atEnd: (work) => whole.atEnd(work),
