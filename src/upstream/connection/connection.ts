@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { type Limit, limit } from "../../base/limit.ts";
 import { nodeNet, nodeTls } from "../../base/node-modules.ts";
 import type { CallExchange, Carrier, ExchangeRequest } from "./exchange.ts";
-import { NoConnection } from "./failures.ts";
+import { BrokenAnswer, NoConnection } from "./failures.ts";
 import type { ServerOrigin } from "./request-head.ts";
 
 /** What a connection tells the pool. */
@@ -132,10 +132,22 @@ export class Connection implements Carrier {
   drained(): void {
     const rest = this.#unsent;
     if (rest !== undefined) {
+      // The server would take what follows, a request of others perhaps, for the rest of this body.
+      if (rest.some(({ buffer }) => (buffer as ArrayBuffer).detached)) {
+        this.#lost();
+        return;
+      }
       this.#unsent = undefined;
       for (const bytes of rest) this.#write(bytes, bytes.length);
     }
     if (this.#unsent === undefined) this.#wake();
+  }
+
+  /** The body was freed before it was sent. */
+  #lost(): void {
+    const exchange = this.#exchange;
+    this.close();
+    exchange?.failed(new BrokenAnswer("The body was freed before it was sent."));
   }
 
   #wake(): void {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import {
   createWireClient,
   type WireCall,
@@ -203,6 +203,31 @@ test("a long body arrives whole, whatever its characters", async () => {
   const call = callOf(`http://127.0.0.1:${server.port}/`, { body, headers: { "x-name": "ü" } });
   expect((await (await ask(clientWith(), call)).text()) === body).toBe(true);
 });
+
+test.each(["before the connection is there", "before all of it was taken"])(
+  "a body that is freed %s ends the call, and its connection",
+  async (when) => {
+    const reading = Promise.withResolvers<Socket>();
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        socket.pause();
+        reading.resolve(socket);
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    ends.push(() => server.close());
+    const body = Array.from({ length: 20 }, () => Buffer.allocUnsafeSlow(1024 * 1024).fill("a"));
+    const client = clientWith();
+    const failure = failureOf(client.call(callOf(`http://127.0.0.1:${port}/v1`, { body })).answer);
+    const socket = when === "before the connection is there" ? undefined : await reading.promise;
+    for (const { buffer } of body) buffer.transfer(0);
+    socket?.resume();
+    expect(await failure).toBeInstanceOf(BrokenAnswer);
+    expect(client.state.open).toBe(0);
+  },
+);
 
 test("the form of `fetch` sends texts, bytes and streams", async () => {
   const server = Bun.serve({
