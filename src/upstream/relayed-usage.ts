@@ -4,11 +4,16 @@ import type { Usage } from "../chat/event.ts";
 import { laterUsage } from "../chat/usage.ts";
 import { OutputText } from "./output-text.ts";
 
+/** Decides the usage of an answer. */
+interface Settler {
+  settle(told: Usage | undefined, output: OutputText): Usage;
+}
+
 /** Collects the usage of an answer. */
 export class RelayedUsage {
   /** What the model wrote. */
   readonly output = new OutputText();
-  readonly #settle: (told: Usage | undefined, output: OutputText) => Usage;
+  readonly #settler: Settler;
   #told: Usage | undefined;
   #raw: unknown;
   /** How much had been written when the output was reported. */
@@ -16,8 +21,8 @@ export class RelayedUsage {
   #isNew = false;
   #settled: Usage | undefined;
 
-  constructor({ settle }: { settle(told: Usage | undefined, output: OutputText): Usage }) {
-    this.#settle = settle;
+  constructor(settler: Settler) {
+    this.#settler = settler;
   }
 
   /** The last object that reported something, as the upstream sent it. */
@@ -46,14 +51,14 @@ export class RelayedUsage {
 
   /** The usage of the complete answer. */
   settle(): Usage {
-    this.#settled ??= this.#settle(this.#reported(), this.output);
+    this.#settled ??= this.#settler.settle(this.#reported(), this.output);
     return this.#settled;
   }
 
   /** The usage so far; undefined if the upstream has reported none. */
   get spent(): Usage | undefined {
     const told = this.#settled ?? this.#reported();
-    return told === undefined || this.output.written === 0 ? told : this.#settle(told, this.output);
+    return told === undefined || this.output.written === 0 ? told : this.#settler.settle(told, this.output);
   }
 
   #reported(): Usage | undefined {

@@ -1,20 +1,23 @@
 // How the upstream request of a turn is built for one route, and what relays and writers are told of the turn.
 
 import type { AtOnce } from "../../base/at-once.ts";
+import type { ErrorBody } from "../../base/errors.ts";
 import { giveBackAll } from "../../base/give-back.ts";
 import { jsonBytesInTurns } from "../../base/json-in-slices.ts";
 import { type BodyText, LongJson } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
-import type { OpaqueEvent } from "../../chat/event.ts";
+import type { AnswerFault } from "../../chat/answer-fault.ts";
+import type { OpaqueEvent, Usage } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
 import { type RelayIdentity, type RequestContext, requestOf, type UpstreamRequest } from "../../upstream/dialect.ts";
+import type { OutputText } from "../../upstream/output-text.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { conversationIdOf } from "../../wire/responses/conversation.ts";
 import type { EndUsers } from "../admission/end-users.ts";
 import { inClientTerms } from "../rules/client-terms.ts";
 import { allowedDefaults, type Defaults, defaultsFor, isOwnDefault, tellAnswerFault } from "../rules/policy.ts";
 import { refuseUntranslatable } from "../rules/untranslatable.ts";
-import { usageSettler } from "../usage/meter.ts";
+import { isSettled, type SettleUsage, usageSettler } from "../usage/meter.ts";
 import type { BodyMembers, ChatTurn, EventListener, Target } from "./stage.ts";
 
 /** Whether the client's bytes may be sent unchanged, because both sides speak the same protocol. */
@@ -163,22 +166,58 @@ export function identityOf(
 ): RelayIdentity {
   const echo = turn.format.storesAnswers === true ? echoOf(turn.body) : undefined;
   const { keepsUpstreamId } = turn;
-  const identity: RelayIdentity = {
-    id: turn.id,
-    model: turn.shownId ?? turn.model.id,
-    includeUsage: turn.chat.includeUsage,
-    requestId: turn.exchange.requestId,
-    createdSeconds: turn.createdSeconds,
-    sealed: (value) => deps.sealed(value, provider.minter),
-    listener,
-    settle: usageSettler(turn.chat, turn.model.prices),
-    tell: (fault) => tellAnswerFault(fault, deps.scrub),
-  };
+  const identity: RelayIdentity = new TurnIdentity(deps, turn, { minter: provider.minter, listener });
   // Nearly all have none of them.
   if (keepsUpstreamId !== undefined) identity.keepsId = (id) => keepsUpstreamId(id, provider.name);
   if (echo !== undefined) identity.echo = echo;
   if (request.hidesEncrypted === true) identity.hidesEncrypted = true;
   return identity;
+}
+
+/** What every answer has of it, without functions of its own. */
+class TurnIdentity implements RelayIdentity {
+  readonly id: string;
+  readonly model: string;
+  readonly includeUsage: boolean;
+  readonly requestId: string;
+  readonly createdSeconds: number;
+  readonly listener: EventListener | undefined;
+  readonly #deps: IdentityDeps;
+  readonly #turn: ChatTurn;
+  readonly #minter: string;
+  #settle: SettleUsage | undefined;
+
+  constructor(
+    deps: IdentityDeps,
+    turn: ChatTurn,
+    { minter, listener }: { minter: string; listener: EventListener | undefined },
+  ) {
+    this.#deps = deps;
+    this.#turn = turn;
+    this.#minter = minter;
+    this.id = turn.id;
+    this.model = turn.shownId ?? turn.model.id;
+    this.includeUsage = turn.chat.includeUsage;
+    this.requestId = turn.exchange.requestId;
+    this.createdSeconds = turn.createdSeconds;
+    this.listener = listener;
+  }
+
+  sealed(value: string | undefined): void {
+    this.#deps.sealed(value, this.#minter);
+  }
+
+  settle(told: Usage | undefined, output: OutputText): Usage {
+    const { chat, model } = this.#turn;
+    if (isSettled(chat, told)) return told;
+    // Kept, since the prompt is counted once.
+    this.#settle ??= usageSettler(chat, model.prices);
+    return this.#settle(told, output);
+  }
+
+  tell(fault: AnswerFault): ErrorBody {
+    return tellAnswerFault(fault, this.#deps.scrub);
+  }
 }
 
 /**
@@ -198,7 +237,7 @@ export function writerContext(turn: ChatTurn, provider: Provider | undefined, sh
     id: turn.id,
     model: turn.shownId ?? turn.model.id,
     createdSeconds: turn.createdSeconds,
-    nowSeconds: turn.nowSeconds,
+    nowSeconds: () => turn.asker.nowSeconds(),
     requestId: turn.exchange.requestId,
     startedMs: turn.exchange.startedMs,
     request: turn.chat,

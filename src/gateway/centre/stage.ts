@@ -39,6 +39,16 @@ export type TurnExchange = Omit<
   | "takeAnswer"
 >;
 
+/** Who asks, over which connection and when. */
+export interface Asker {
+  /** A header of the request; null if it has none of this name. */
+  header(name: string): string | null;
+  /** Aborts when the client leaves. */
+  leaving(): AbortSignal;
+  /** The current time in whole seconds. */
+  nowSeconds(): number;
+}
+
 /** What admission and reading made of a request. */
 export interface ClientRequest extends RequestSource {
   readonly exchange: TurnExchange;
@@ -47,10 +57,7 @@ export interface ClientRequest extends RequestSource {
   /** The text of the body as it was received. */
   readonly text: BodyText;
   readonly body: BodyMembers;
-  /** A header of the request; null if it has none of this name. */
-  header(name: string): string | null;
-  /** Aborts when the client leaves. */
-  leaving(): AbortSignal;
+  readonly asker: Asker;
   /** The options with which the format read the body. */
   readonly options: DecodeOptions;
   /** The routing options of the request, unless its provider reads them itself. */
@@ -62,8 +69,6 @@ export interface ClientRequest extends RequestSource {
   /** Whether the id is made of the request's id. */
   readonly namedByRequest?: boolean;
   readonly createdSeconds: number;
-  /** The current time in whole seconds. */
-  nowSeconds(): number;
 }
 
 /** The one shape of a request. It is never mutated: a change makes a new turn whose `before` is the old one. */

@@ -311,8 +311,8 @@ async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: Liv
       requestId: identity.requestId,
       opening: openingOf(turn),
       notes: listener,
-      settle: identity.settle,
-      tell: identity.tell,
+      settle: (told, output) => identity.settle(told, output),
+      tell: (fault) => identity.tell(fault),
       cutAt: built.cutAt,
       toolNames: provider.dialect.toolNames,
     });

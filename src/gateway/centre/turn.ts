@@ -12,7 +12,7 @@ import type { CallTrace } from "../calls/route-call.ts";
 import { checkAgainstModel, refuseImages } from "../rules/policy.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { RequestSource } from "./request-source.ts";
-import type { ChatTurn, ClientRequest } from "./stage.ts";
+import type { Asker, ChatTurn, ClientRequest } from "./stage.ts";
 
 const NO_MEMBERS = {};
 const NONE_DROPPED: readonly string[] = [];
@@ -54,7 +54,7 @@ export function turnOf(
   exchange.log["model"] = model.id;
   refuseImages(body, model);
   checkAgainstModel(chat, model, asked);
-  const nowSeconds = () => Math.floor(deps.clock.now() / 1000);
+  const asker = new HttpAsker(request, deps.clock);
   // The log finds such an answer by the request, so it needs no second id of each. A client's own id may be any text, and repeat.
   const namedByRequest = exchange.namesAnswer === true;
   exchange.namesAnswer = false;
@@ -67,15 +67,13 @@ export function turnOf(
     format,
     text,
     body,
-    header: (name) => request.headers.get(name),
-    leaving: () => request.signal,
+    asker,
     options,
     routing,
     traceContext: exchange.span === undefined ? traceHeaders(request.headers) : NO_MEMBERS,
     id: namedByRequest ? idNamedByRequest(format.idPrefix, exchange.requestId) : prefixedId(format.idPrefix),
     namedByRequest,
-    createdSeconds: nowSeconds(),
-    nowSeconds,
+    createdSeconds: asker.nowSeconds(),
     chat,
     model,
     routes,
@@ -86,6 +84,29 @@ export function turnOf(
     reservation,
     ...(other === undefined ? {} : { shownId: other.shownId }),
   };
+}
+
+/** The client of a request over HTTP. */
+class HttpAsker implements Asker {
+  readonly #request: Request;
+  readonly #clock: { now(): number };
+
+  constructor(request: Request, clock: { now(): number }) {
+    this.#request = request;
+    this.#clock = clock;
+  }
+
+  header(name: string): string | null {
+    return this.#request.headers.get(name);
+  }
+
+  leaving(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  nowSeconds(): number {
+    return Math.floor(this.#clock.now() / 1000);
+  }
 }
 
 /** The model that a caller names, with the routes that it may use. */

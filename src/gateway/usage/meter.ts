@@ -95,6 +95,11 @@ export function usageSettler(chat: ChatRequest, prices: Prices | undefined): Set
   return chat.includeCost === true ? (told, output) => withCost(settle(told, output), prices) : settle;
 }
 
+/** Whether what the upstream told is all that there is to say of the usage. */
+export function isSettled({ includeCost }: Pick<ChatRequest, "includeCost">, told: Usage | undefined): told is Usage {
+  return told !== undefined && includeCost !== true && isComplete(told);
+}
+
 function withCost(usage: Usage, prices: Prices | undefined): Usage {
   const costUsd = costInUsd(prices, usage);
   return costUsd === undefined ? usage : { ...usage, costUsd };

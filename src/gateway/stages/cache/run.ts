@@ -21,7 +21,7 @@ interface RunDeps extends CacheDeps {
 export function createOpener(deps: CacheDeps): (turn: ChatTurn) => StageRun | undefined {
   const shared: RunDeps = { ...deps, cache: new AnswerCache(deps) };
   return (turn) => {
-    const wish = cacheWish(turn.header("cache-control"));
+    const wish = cacheWish(turn.asker.header("cache-control"));
     return isLookedUp(turn, wish, deps.settings().mode) ? new CacheRun(shared, wish) : undefined;
   };
 }

@@ -125,7 +125,7 @@ class ToolsRun implements StageRun {
   }
 
   async #withServers(mcp: McpPlan, turn: ChatTurn): Promise<Change> {
-    const { tools, told } = await mcp.tools(turn.leaving());
+    const { tools, told } = await mcp.tools(turn.asker.leaving());
     for (const tool of tools) this.#state.tools.set(tool.name, tool);
     this.#state.told = told;
     const change = this.#prepared({ ...turn, chat: { ...turn.chat, ...mcp.without(turn.chat) } });

@@ -93,13 +93,13 @@ class GuardrailsRun implements StageRun {
   }
 
   /** What all texts of a request become, looked up in steps and with those who are asked first. */
-  async #learned(turn: ChatTurn, signal = turn.leaving()): Promise<void> {
+  async #learned(turn: ChatTurn, signal = turn.asker.leaving()): Promise<void> {
     const { chat, content } = turn;
     const values = turn.members === undefined ? [content, chat] : [{ ...content, ...turn.members }, content, chat];
     try {
       await this.#session.learn(values, saidIn(turn), signal);
     } catch (error) {
-      if (turn.leaving().aborted) throw clientGone();
+      if (turn.asker.leaving().aborted) throw clientGone();
       throw error instanceof Denied ? this.#refused(turn, error) : error;
     }
   }
@@ -115,7 +115,7 @@ class GuardrailsRun implements StageRun {
     }
   }
 
-  async #beside(turn: ChatTurn, signal = turn.leaving()): Promise<void> {
+  async #beside(turn: ChatTurn, signal = turn.asker.leaving()): Promise<void> {
     this.#session.paidBeside(turn.reservation);
     if (turn.isShortenable === true) await this.#learned(turn, signal);
     try {

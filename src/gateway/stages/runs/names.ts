@@ -13,9 +13,9 @@ const HEADERS = ["x-sallyport-run", "x-claude-code-session-id", "session-id", "s
 const NAME_CHARS = 250;
 
 /** The run that the headers name; undefined for most requests. */
-export function runInHeaders({ header }: Pick<ChatTurn, "header">): string | undefined {
+export function runInHeaders({ asker }: { readonly asker: Pick<ChatTurn["asker"], "header"> }): string | undefined {
   for (const name of HEADERS) {
-    const value = header(name);
+    const value = asker.header(name);
     if (value !== null && value !== "") return `${name}: ${value}`.slice(0, NAME_CHARS);
   }
   return undefined;

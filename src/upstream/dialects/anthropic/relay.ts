@@ -256,8 +256,8 @@ export class AnthropicRelay implements FrameRelay {
   /** The error event. Its type is the provider's own if that is a plain word, since clients of this protocol use it. */
   #failWith(fault: AnswerFault, word = ""): string {
     this.#fault = afterContent(fault, this.#committed);
-    const { tell, requestId: request_id } = this.#identity;
-    const { type, ...told } = tell(this.#fault);
+    const { requestId: request_id } = this.#identity;
+    const { type, ...told } = this.#identity.tell(this.#fault);
     const error = { type: /^[a-z_]{1,64}$/.test(word) ? word : type, ...told, request_id };
     return `event: error\ndata: ${JSON.stringify({ type: "error", error, request_id })}\n\n`;
   }

@@ -220,8 +220,8 @@ export class GeminiRelay implements FrameRelay {
 
   #failWith(fault: AnswerFault): string {
     this.#fault = afterContent(fault, this.#committed);
-    const { tell, requestId } = this.#identity;
-    return `data: ${JSON.stringify(geminiEnvelope(tell(this.#fault), requestId))}\n\n`;
+    const identity = this.#identity;
+    return `data: ${JSON.stringify(geminiEnvelope(identity.tell(this.#fault), identity.requestId))}\n\n`;
   }
 }
 

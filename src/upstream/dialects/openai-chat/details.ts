@@ -50,20 +50,22 @@ export function detailsText(details: unknown): string {
 }
 
 /** Reports the seals, reasoning and calls in a relayed message or delta. */
-export function noteSeals(message: Json, { sealed, listener }: RelayIdentity): void {
+export function noteSeals(message: Json, identity: RelayIdentity): void {
+  const { listener } = identity;
   const thought = message["reasoning_content"] ?? message["reasoning"];
   if (typeof thought === "string" && thought !== "") listener?.thought(thought);
   const details: unknown = message["reasoning_details"];
   if (Array.isArray(details)) {
     for (const entry of details.filter(isRecord)) {
-      for (const value of [entry["signature"], entry["data"]]) if (typeof value === "string" && value) sealed?.(value);
+      for (const value of [entry["signature"], entry["data"]])
+        if (typeof value === "string" && value) identity.sealed?.(value);
     }
   }
   const calls: unknown = message["tool_calls"];
   if (!Array.isArray(calls)) return;
   for (const call of calls.filter(isRecord)) {
     const signature = googleSignature(call);
-    if (signature !== undefined) sealed?.(signature);
+    if (signature !== undefined) identity.sealed?.(signature);
     if (typeof call["id"] === "string" && call["id"] !== "") listener?.called(call["id"]);
   }
 }

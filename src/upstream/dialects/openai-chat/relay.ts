@@ -355,8 +355,8 @@ export class OpenaiChatRelay implements FrameRelay {
   #failText(): string {
     this.#done = true;
     const fault: AnswerFault = this.#fault ?? { code: "provider_stream_interrupted", message: "" };
-    const { tell, requestId: request_id } = this.#identity;
-    const error = { ...tell(fault), request_id };
+    const identity = this.#identity;
+    const error = { ...identity.tell(fault), request_id: identity.requestId };
     return `data: ${JSON.stringify({ error })}\n\n`;
   }
 }

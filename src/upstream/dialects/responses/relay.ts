@@ -280,10 +280,10 @@ export class ResponsesRelay implements FrameRelay {
 }
 
 /** Reports what the client may return: the encrypted content, or the id of reasoning that the upstream stores. */
-export function noteSeal(item: Loose, stored: boolean, { sealed, hidesEncrypted }: RelayIdentity): void {
-  const shown = hidesEncrypted === true ? undefined : asText(item["encrypted_content"]);
+export function noteSeal(item: Loose, stored: boolean, identity: RelayIdentity): void {
+  const shown = identity.hidesEncrypted === true ? undefined : asText(item["encrypted_content"]);
   const value = shown || (stored ? asText(item["id"]) : undefined);
-  if (value) sealed?.(value);
+  if (value) identity.sealed?.(value);
 }
 
 function isPlain(block: string, at: number): boolean {

@@ -138,7 +138,7 @@ test("of requests that arrive together, exactly as many as the limit pass, and a
 
 test("names that are kept in memory are short, whatever a client writes", () => {
   const long = "x".repeat(10_000);
-  expect(runInHeaders({ header: () => long })).toHaveLength(250);
+  expect(runInHeaders({ asker: { header: () => long } })).toHaveLength(250);
   const conversation = (body: Json, userAgent = "") =>
     conversationOf({ chat: { messages: [] } as never, body, options: { userAgent } });
   expect(conversation({ prompt_cache_key: long }, "codex_cli_rs/1.0")).toHaveLength(250);
