@@ -23,6 +23,11 @@ describe("the time is linear in the size of the page", () => {
     ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
     ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
     ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
+    ["listings in components", `${"<x-y>".repeat(190)}${"<pre>a</pre>".repeat(120_000)}`],
+    ["ends of listings in a listing", `<p>${text}</p><pre>${"```\n".repeat(700_000)}</pre>`],
+    ["marks of code in code", `<p>${text} <code>${"` ".repeat(700_000)}</code></p>`],
+    ["cells of code", `<p>${text}</p><table class="highlight">${'<tr><td class="blob-code">x'.repeat(19_000)}</table>`],
+    ["paragraphs of one element", `<div>${text}${"x<br><br>".repeat(80_000)}</div>`],
     ["captions", `<img src=a.png>${`<p class="caption">${text}</p>`.repeat(4000)}`],
     [
       "notes in one place",

@@ -155,7 +155,15 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
 
 /** The blocks of what can be chosen of the product of a page, with their labels. */
 function choicesBeside(document: PageDocument, blocks: readonly Block[]): readonly Block[] {
-  const found = blocks.filter(({ element }) => isChoices(element) || hasChoices(element));
+  // The blocks of one element, of which there may be thousands, get one answer.
+  const answers = new Map<PageElement, boolean>();
+  const found = blocks.filter(({ element }) => {
+    const known = answers.get(element);
+    if (known !== undefined) return known;
+    const answer = isChoices(element) || hasChoices(element);
+    answers.set(element, answer);
+    return answer;
+  });
   // Listings offer the choices of every product.
   if (found.length === 0 || found.length > CHOICES_MAX || headlineOf(document, blocks).length === 0) return [];
   return found.flatMap((block) => {

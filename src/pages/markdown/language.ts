@@ -1,7 +1,7 @@
 // Finds the programming language of a code listing, if the markup names it. Each highlighter has a convention of its own.
 
 import { lookUp } from "../../base/look-up.ts";
-import type { PageElement } from "../dom/node.ts";
+import { PageElement, type PageNode } from "../dom/node.ts";
 
 /** Class names of highlighters that consist of a prefix and the language. */
 const NAMED =
@@ -31,6 +31,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 /** How many levels above the listing are searched for the name of its language. */
 const LEVELS_MAX = 4;
+/** An element with more elements beside the listing names no language: looking for other listings among them would take too long. */
+const BESIDE_MAX = 2000;
 
 /** The language that the element or one near it names; "" if there is none. */
 export function languageAround(element: PageElement): string {
@@ -40,11 +42,32 @@ export function languageAround(element: PageElement): string {
   let around = element.parentNode;
   for (let level = 0; level < LEVELS_MAX && around !== null; level++, around = around.parentNode) {
     // Further up, an element with several listings does not name the language of any of them.
-    if (level > 1 && around.getElementsByTagName("pre").length !== 1) break;
+    if (level > 1 && !hasOneListing(around, element)) break;
     const named = languageOf(around);
     if (named !== undefined) return named;
   }
   return "";
+}
+
+/** Whether there is one listing in an element, be it this element of its own, or one in it or beside it. */
+function hasOneListing(around: PageElement, element: PageElement): boolean {
+  let count = element.getElementsByTagName("pre").length + (element.tag === "pre" ? 1 : 0);
+  let beside = 0;
+  let node: PageNode | null = around.firstChild;
+  while (node !== null && count < 2) {
+    if (node instanceof PageElement && node !== element) {
+      if (++beside > BESIDE_MAX) return false;
+      if (node.tag === "pre") count++;
+      if (node.firstChild !== null) {
+        node = node.firstChild;
+        continue;
+      }
+    }
+    let at: PageNode | null = node;
+    while (at !== null && at.nextSibling === null) at = at.parentNode === around ? null : at.parentNode;
+    node = at === null ? null : at.nextSibling;
+  }
+  return count === 1;
 }
 
 function languageOf({ attributes, className, tag }: PageElement): string | undefined {

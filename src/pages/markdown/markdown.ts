@@ -52,8 +52,7 @@ function addCode(turndown: TurndownService): void {
       const element = fromDom(node);
       const code = linesOfListing(element).replace(/^\n+/, "").trimEnd();
       if (code === "") return "";
-      const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map((match) => match[1]?.length ?? 0));
-      const fence = "`".repeat(longest + 1);
+      const fence = "`".repeat(Math.max(2, longestTicks(code, /^[ \t]*(`{3,})/gm)) + 1);
       return `\n\n${fence}${languageAround(element)}\n${code}\n${fence}\n\n`;
     },
   });
@@ -62,12 +61,18 @@ function addCode(turndown: TurndownService): void {
     replacement: (_, node) => {
       const code = fromDom(node).textContent.replace(/\s+/g, " ");
       if (code.trim() === "") return code;
-      const longest = Math.max(0, ...[...code.matchAll(/`+/g)].map((match) => match[0].length));
-      const fence = "`".repeat(longest + 1);
+      const fence = "`".repeat(longestTicks(code, /(`+)/g) + 1);
       const pad = code.startsWith("`") || code.endsWith("`") ? " " : "";
       return `${fence}${pad}${code.trim()}${pad}${fence}`;
     },
   });
+}
+
+/** The length of the longest group that the pattern finds. There may be more of them than a call can have arguments. */
+function longestTicks(code: string, ticks: RegExp): number {
+  let longest = 0;
+  for (const [, group = ""] of code.matchAll(ticks)) longest = Math.max(longest, group.length);
+  return longest;
 }
 
 /** Converts the tables first, cell by cell. The main conversion then treats each table as one finished text. */
