@@ -222,3 +222,18 @@ export type ChatEvent =
   | CitationEvent
   | FinishEvent
   | ErrorEvent;
+
+/** The last finish among the events of an answer, the one with its usage. */
+export function lastFinish(events: readonly ChatEvent[]): FinishEvent | undefined {
+  for (let at = events.length - 1; at >= 0; at--) {
+    const event = events[at]!;
+    if (event.type === "finish") return event;
+  }
+  return undefined;
+}
+
+/** The failure among the events of an answer. */
+export function failureOf(events: readonly ChatEvent[]): ErrorEvent | undefined {
+  for (const event of events) if (event.type === "error") return event;
+  return undefined;
+}

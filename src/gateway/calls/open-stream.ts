@@ -5,7 +5,7 @@ import { LATER, type Polled, whenPolled } from "../../base/later.ts";
 import type { BodyText } from "../../base/long-json.ts";
 import { FrameCutter } from "../../base/sse.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
-import type { ChatEvent } from "../../chat/event.ts";
+import { type ChatEvent, failureOf } from "../../chat/event.ts";
 import { callProvider } from "../../upstream/call.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
@@ -188,7 +188,7 @@ async function eventsOfWhole(provider: Provider, body: BodyReader, first: Uint8A
     size += chunk.byteLength;
   }
   const events = eventsOf(provider, Buffer.concat(chunks));
-  const failure = events.find((event) => event.type === "error");
+  const failure = failureOf(events);
   if (failure !== undefined) throw faultOfAnswer(failure);
   if (events.at(-1)?.type !== "finish")
     throw new UpstreamFault("unavailable", "The provider did not answer with a stream.");

@@ -4,7 +4,7 @@ import type { AtOnce } from "../../base/at-once.ts";
 import { ApiError } from "../../base/errors.ts";
 import type { BodyText } from "../../base/long-json.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
-import type { ChatEvent } from "../../chat/event.ts";
+import { type ChatEvent, failureOf, lastFinish } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { cutEvents } from "../../chat/stop-cut.ts";
@@ -101,8 +101,8 @@ export function askedWhole(
 
 /** Records what an answer cost that is not used, once, under the model that made it. */
 export function spendUnused(deps: WholeDeps, { turn, attempt, read, ttfbMs }: AskedWhole, error: unknown): void {
-  const finish = read.events.findLast((event) => event.type === "finish");
-  const failed = read.events.findLast((event) => event.type === "error");
+  const finish = lastFinish(read.events);
+  const failed = failureOf(read.events);
   const usage = finish?.usage ?? failed?.usage;
   if (usage === undefined) return;
   const { status, apiCode } = error instanceof ApiError ? error : UNAVAILABLE;
@@ -114,7 +114,7 @@ const UNAVAILABLE = { status: 502, apiCode: "provider_unavailable" } as const;
 /** Throws if the answer reports a failure or cannot be read, so that another route is asked. */
 export function readable(deps: WholeDeps, asked: AskedWhole): AskedWhole {
   try {
-    const failure = asked.read.events.find((event) => event.type === "error");
+    const failure = failureOf(asked.read.events);
     if (failure !== undefined) throw faultOfAnswer(failure);
     fold(asked.read.events);
     return asked;

@@ -1,7 +1,7 @@
 // Answers a request that does not want a stream.
 
 import type { AtOnce } from "../../base/at-once.ts";
-import type { Usage } from "../../chat/event.ts";
+import { failureOf, lastFinish, type Usage } from "../../chat/event.ts";
 import { fold } from "../../chat/fold.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { withinDeadline } from "../calls/request-deadline.ts";
@@ -60,7 +60,7 @@ export function paidAnswer(deps: GatewayDeps, asked: AskedWhole): WrittenAnswer 
     throw error;
   }
   const { usage } = written;
-  const finish = read.events.findLast((event) => event.type === "finish");
+  const finish = lastFinish(read.events);
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   noteWhole(asked, finish);
   spend(deps, turn, attempt, { usage, status: 200, errorCode: null, ttfbMs });
@@ -81,7 +81,7 @@ async function completed(
     usage,
     fault: undefined,
     text: () => text,
-    body,
+    body: () => body ?? (JSON.parse(text) as BodyMembers),
     hidesEncrypted: read.lossless !== undefined && built.hidesEncrypted === true,
   });
   answerSettled(runs, { turn, rounds: [roundEnd(turn, attempt, usage)] });
@@ -91,8 +91,8 @@ async function completed(
 /** An answer in the client's format. */
 interface WrittenAnswer {
   text: string;
-  /** The parsed answer. */
-  body(): BodyMembers;
+  /** The parsed answer; undefined if it is not parsed yet. */
+  body: BodyMembers | undefined;
   usage: Usage;
 }
 
@@ -102,20 +102,20 @@ function writeWhole(
   provider: Provider,
   { events, lossless, answer }: AskedWhole["read"],
 ): WrittenAnswer {
-  const failure = events.find((event) => event.type === "error");
+  const failure = failureOf(events);
   if (failure !== undefined) throw faultOfAnswer(failure);
   if (lossless !== undefined) {
     // Settled when the answer was read.
-    const settled = events.findLast((event) => event.type === "finish")?.usage;
+    const settled = lastFinish(events)?.usage;
     const usage = settled ?? usageOfAnswer(turn.chat, events, turn.model.prices);
-    return { text: lossless, body: () => answer ?? (JSON.parse(lossless) as BodyMembers), usage };
+    return { text: lossless, body: answer, usage };
   }
   const usage = usageOfAnswer(turn.chat, events, turn.model.prices);
   try {
     const result = fold(events);
     result.usage = usage;
     const body = turn.format.encode(result, writerContext(turn, provider));
-    return { text: JSON.stringify(body), body: () => body, usage };
+    return { text: JSON.stringify(body), body, usage };
   } catch (error) {
     throw faultOfReading(error);
   }

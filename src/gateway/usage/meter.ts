@@ -3,7 +3,7 @@
 import type { FailedRoute } from "../../base/attempt.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import { knownCostMicros, type Measured, type Prices } from "../../catalog/prices.ts";
-import type { ChatEvent, Usage } from "../../chat/event.ts";
+import { type ChatEvent, lastFinish, type Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
@@ -125,7 +125,7 @@ const COST_HEADER = "x-sallyport-cost";
 
 /** The settled usage of a whole answer. */
 export function usageOfAnswer(chat: ChatRequest, events: readonly ChatEvent[], prices: Prices | undefined): Usage {
-  const told = events.findLast((event) => event.type === "finish")?.usage;
+  const told = lastFinish(events)?.usage;
   return usageSettler(chat, prices)(told, writtenOutput(events));
 }
 

@@ -1,7 +1,7 @@
 // Answers a request that does not want a stream, and whose answer stages hear.
 
 import { platformSignal } from "../../../base/stop-signal.ts";
-import type { ChatEvent } from "../../../chat/event.ts";
+import { type ChatEvent, lastFinish } from "../../../chat/event.ts";
 import { fold } from "../../../chat/fold.ts";
 import { asApiError } from "../../../http/errors.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
@@ -82,7 +82,7 @@ async function ask(deps: WholeDeps, rounds: Rounds, deadline: WholeDeadline): Pr
   const asked = await tryWhole(deps, ready, { deadline, take: async (asked) => readable(deps, asked) });
   const { turn, attempt, read, ttfbMs } = asked;
   const usage = usageOfAnswer(turn.chat, read.events, turn.model.prices);
-  const finish = read.events.findLast((event) => event.type === "finish");
+  const finish = lastFinish(read.events);
   attempt.end({ outcome: "ok", label: "ok", usage, finishReason: finish?.rawReason });
   rounds.answered({ turn, attempt, ttfbMs, usage: () => usage });
   noteWhole(asked, finish);

@@ -1,6 +1,6 @@
 // Records the events of an answer, to give them again. Pieces of one text are joined, since nobody waits for them again.
 
-import type { ChatEvent, Usage } from "../../../chat/event.ts";
+import { type ChatEvent, lastFinish, type Usage } from "../../../chat/event.ts";
 
 /** Characters of an answer that is kept. A longer one is refused, so that no request waits while it is written. */
 export const CACHED_CHARS_MAX = 1024 * 1024;
@@ -24,7 +24,7 @@ export class Recording {
   /** The complete answer with this usage; undefined if it did not end normally, or is too long. */
   answer(usage: Usage | undefined): readonly ChatEvent[] | undefined {
     const events = this.#events;
-    const end = events.findLast((event) => event.type === "finish");
+    const end = lastFinish(events);
     if (end === undefined || events.some((event) => event.type === "error")) return undefined;
     if (!NORMAL_ENDS.has(end.reason)) return undefined;
     const { costUsd: _cost, ...rest } = usage ?? { inputTokens: 0, outputTokens: 0 };

@@ -3,7 +3,7 @@
 
 import { stringOf } from "../../../base/long-json.ts";
 import { knownCostMicros } from "../../../catalog/prices.ts";
-import type { ChatEvent } from "../../../chat/event.ts";
+import { type ChatEvent, lastFinish } from "../../../chat/event.ts";
 import type { ChatTurn, CompleteAnswer, Hearing, StageAnswer, StageRun } from "../../centre/stage.ts";
 import { AnswerCache, type FoundAnswer, type KeptFor, type SharedWait } from "./answer-cache.ts";
 import { type CacheWish, cacheWish } from "./cache-control.ts";
@@ -119,7 +119,7 @@ class CacheRun implements StageRun {
     exchange.headers[CACHE_HEADER] = `hit; age=${ageSeconds}`;
     exchange.log["cache"] = "hit";
     if (!chat.stream) exchange.headers[COST_HEADER] = "0";
-    const usage = events.findLast((event) => event.type === "finish")?.usage;
+    const usage = lastFinish(events)?.usage;
     this.#deps.looked(model.id, "hit", usage && knownCostMicros(model.prices, usage));
     const given = chat.includeCost === true ? events.map(costless) : events;
     return { why: "cache", answer: async () => ({ events: given, source }) };

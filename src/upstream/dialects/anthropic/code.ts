@@ -1,6 +1,7 @@
 // The dialect anthropic-messages: Anthropic's Messages API, which many other servers also speak.
 
 import { spliceMembers } from "../../../base/json-splice.ts";
+import { lastFinish } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Dialect, RequestContext, UpstreamRequest } from "../../dialect.ts";
@@ -34,7 +35,7 @@ export const ANTHROPIC_DIALECT: Dialect = {
         if (event.type === "reasoning-end") identity.sealed?.(event.signature ?? event.redacted);
       }
       const ours: Record<string, unknown> = { ...answerNames(asRecord(message), identity) };
-      const reported = events.findLast((event) => event.type === "finish")?.usage;
+      const reported = lastFinish(events)?.usage;
       const usage = identity.settle(reported, writtenOutput(events));
       const raw = message?.["usage"];
       const shown = shownUsage(raw, withoutCompactions(usage, raw), MESSAGE_USAGE);

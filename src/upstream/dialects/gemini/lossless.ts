@@ -3,6 +3,7 @@
 
 import { entryOf } from "../../../base/json-object.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
+import { lastFinish } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { withUsage, writtenOutput } from "../../output-text.ts";
@@ -118,7 +119,7 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   const body = parseRecord(text);
   const events = geminiEvents(body);
   if (body === undefined || events.some(({ type }) => type === "error")) return { text, events };
-  const reported = events.findLast((event) => event.type === "finish")?.usage;
+  const reported = lastFinish(events)?.usage;
   const usage = identity.settle(reported, writtenOutput(events));
   const candidates = text.includes("thoughtSignature") ? asList(body["candidates"]) : [];
   for (const candidate of candidates.map(asRecord)) {

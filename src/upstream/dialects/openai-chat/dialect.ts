@@ -4,6 +4,7 @@ import { ApiError } from "../../../base/errors.ts";
 import { isRecord } from "../../../base/json-object.ts";
 import { repairJson } from "../../../base/json-repair.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
+import { lastFinish } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
@@ -171,7 +172,7 @@ function losslessResult(
     repaired ??= [...choices];
     repaired[at] = whole;
   }
-  const usage = events.findLast((event) => event.type === "finish")?.usage;
+  const usage = lastFinish(events)?.usage;
   if (broken.length > 0) {
     const message = `The model called ${broken[0]} with arguments that are not valid JSON.`;
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };

@@ -3,6 +3,7 @@
 
 import { editJson } from "../../../base/json-edit.ts";
 import { spliceMembers } from "../../../base/json-splice.ts";
+import { lastFinish } from "../../../chat/event.ts";
 import type { ChatRequest } from "../../../chat/request.ts";
 import { shownUsage } from "../../../chat/shown-usage.ts";
 import type { Lossless, RelayIdentity, RequestContext, UpstreamRequest } from "../../dialect.ts";
@@ -107,11 +108,11 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   const output = new CallGuards().mendedOutput(body["output"]);
   if (output === "broken") {
     const message = "The model called a tool with arguments that are not valid JSON.";
-    const usage = events.findLast((event) => event.type === "finish")?.usage;
+    const usage = lastFinish(events)?.usage;
     return { text, events: [{ type: "error", code: "tool_arguments_invalid", message, ...(usage && { usage }) }] };
   }
   if (output !== undefined) set["output"] = output;
-  const reported = events.findLast((event) => event.type === "finish")?.usage;
+  const reported = lastFinish(events)?.usage;
   const usage = identity.settle(reported, writtenOutput(events));
   const shown = shownUsage(body["usage"], usage, RESPONSES_USAGE);
   if (shown !== body["usage"]) set["usage"] = shown;
