@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { uuid } from "../base/ids.ts";
 import { lazily } from "../base/lazily.ts";
 import type { LiveConfig } from "../config/live.ts";
-import { createEdge, type DirectRoute, type RoutePattern } from "../http/edge.ts";
+import { createEdge, type DirectRoute, type HeardRoute, type RoutePattern } from "../http/edge.ts";
 import { joinRoutes, longEnough, patternsOf, type RoutePart } from "../http/join-routes.ts";
 import type { Listener } from "../http/listen.ts";
 import { TrustedProxies } from "../http/peer.ts";
@@ -27,7 +27,7 @@ export interface EdgeServiceDeps {
   /** The services' routes. */
   readonly routes: readonly RoutePart[];
   /** POST routes that bypass the framework's router. */
-  readonly direct: ReadonlyMap<string, DirectRoute>;
+  readonly direct: ReadonlyMap<string, HeardRoute>;
   /** The same for GET routes. */
   readonly directGets: ReadonlyMap<string, DirectRoute>;
 }

@@ -4,7 +4,7 @@ import { ApiError } from "../base/errors.ts";
 import { lazily } from "../base/lazily.ts";
 import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
-import { type DirectRoute, JsonText } from "../http/edge.ts";
+import { type HeardRoute, JsonText } from "../http/edge.ts";
 import { listResponse } from "../http/list-response.ts";
 import { pathOf } from "../http/path.ts";
 import { createRouter } from "../http/router.ts";
@@ -28,12 +28,12 @@ import { gatewayText, textOfPath } from "./endpoints/texts.ts";
  * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers
  * are the same as those of the routes.
  */
-export function directRoutes(gateway: Gateway): Map<string, DirectRoute> {
+export function directRoutes(gateway: Gateway): Map<string, HeardRoute> {
   return new Map(
     WIRE_FORMATS.flatMap((format) => {
       const shown = (answer: Answer, request: Request) =>
         "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
-      const answer = (request: Request) => gateway.answer(request, format, shown);
+      const answer: HeardRoute = (request, listener) => gateway.answer(request, format, { shown, listener });
       return pathsOf(format).map((path) => [path, answer] as const);
     }),
   );

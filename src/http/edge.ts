@@ -7,8 +7,9 @@ import type { Tracer } from "../telemetry/span.ts";
 import { createBodyBudget } from "./body-budget.ts";
 import { EdgeExchange } from "./edge-exchange.ts";
 import { asApiError, errorResponse } from "./errors.ts";
-import { bindExchange, type Exchange } from "./exchange.ts";
+import { bindExchange, type Exchange, exchangeOf } from "./exchange.ts";
 import { JsonHeaders } from "./json-headers.ts";
+import { LaterResponse, type OutcomeListener } from "./outcome.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
 import { noteError } from "./request-end.ts";
@@ -63,14 +64,17 @@ export class JsonText {
 }
 
 /** A route that bypasses the framework's router. */
-export type DirectRoute = (request: Request) => Promise<Response | JsonText>;
+export type DirectRoute = (request: Request) => Promise<Response>;
+
+/** The same for those that need no promise of their own. Tells the listener later, never at once; may throw at once instead. */
+export type HeardRoute = (request: Request, listener: OutcomeListener<Response | JsonText>) => void;
 
 export interface EdgeDeps {
   paths: PathRules;
   /** The routes behind the edge. */
   handle(request: Request): Response | Promise<Response>;
   /** POST routes by exact path that bypass the framework's router, as they are the busiest ones. */
-  direct: ReadonlyMap<string, DirectRoute>;
+  direct: ReadonlyMap<string, HeardRoute>;
   /** The same for GET routes, which are asked while nothing else is. */
   directGets?: ReadonlyMap<string, DirectRoute>;
   routes(): readonly RoutePattern[];
@@ -101,6 +105,45 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
   const matchers = lazily(() => compileRoutes(deps.routes()));
   const edge = { ...deps, routeOf: routeFinder(deps, matchers), bodies: createBodyBudget(deps.bodyBudgetBytes) };
 
+  const ends = createEnds(deps, matchers);
+  const { finish, close, fail } = ends;
+  return (request) => {
+    const asked = pathOf(request.url);
+    const isBroken = asked.includes("%") && !isEncoded(asked);
+    const alias = isBroken ? undefined : deps.paths.alias(asked);
+    const path = alias?.path ?? asked;
+    if (alias !== undefined) readdress(request, asked, path);
+    const { method } = request;
+    const exchange = new EdgeExchange(request, { method, path }, edge);
+    exchange.alias = alias;
+    if (alias !== undefined) exchange.log["asked"] = asked.slice(0, LOGGED_PATH_CHARS_MAX);
+    bindExchange(request, exchange);
+    try {
+      if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
+      const early = before(request, exchange, deps);
+      if (early !== undefined) return finish(exchange, early);
+      const heard = method === "POST" ? deps.direct.get(path) : undefined;
+      if (heard !== undefined) {
+        const outcome = new LaterResponse(ends, request);
+        heard(request, outcome);
+        return outcome.response;
+      }
+      const direct = method === "GET" ? deps.directGets?.get(path) : undefined;
+      const answer =
+        direct !== undefined ? direct(request) : method === "HEAD" ? asGet(request, deps.handle) : deps.handle(request);
+      if (answer instanceof Response) return close(request, answer);
+      return answer.then(
+        (response) => close(request, response),
+        (thrown) => fail(request, thrown),
+      );
+    } catch (thrown) {
+      return fail(request, thrown);
+    }
+  };
+}
+
+/** How requests end: with a response, with an answer of which the edge makes one, or with an error. */
+function createEnds(deps: EdgeDeps, matchers: () => readonly RouteMatcher[]) {
   const factsOf = pathFacts(deps);
   const finish = (exchange: Exchange, response: Response): Response => {
     const { headers } = response;
@@ -126,7 +169,8 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     return response;
   };
 
-  const fail = (request: Request, exchange: Exchange, thrown: unknown): Response => {
+  const fail = (request: Request, thrown: unknown): Response => {
+    const exchange = exchangeOf(request);
     let error = asApiError(thrown);
     if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
@@ -143,38 +187,12 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
     );
   };
 
-  const close = (request: Request, exchange: Exchange, answer: Response | JsonText): Response => {
-    if (exchange.thrown !== undefined) return fail(request, exchange, exchange.thrown);
+  const close = (request: Request, answer: Response | JsonText): Response => {
+    const exchange = exchangeOf(request);
+    if (exchange.thrown !== undefined) return fail(request, exchange.thrown);
     return answer instanceof JsonText ? finishText(exchange, answer) : finish(exchange, answer);
   };
-
-  return (request) => {
-    const asked = pathOf(request.url);
-    const isBroken = asked.includes("%") && !isEncoded(asked);
-    const alias = isBroken ? undefined : deps.paths.alias(asked);
-    const path = alias?.path ?? asked;
-    if (alias !== undefined) readdress(request, asked, path);
-    const { method } = request;
-    const exchange = new EdgeExchange(request, { method, path }, edge);
-    exchange.alias = alias;
-    if (alias !== undefined) exchange.log["asked"] = asked.slice(0, LOGGED_PATH_CHARS_MAX);
-    bindExchange(request, exchange);
-    try {
-      if (isBroken) throw new ApiError("invalid_request", "The path is not percent-encoded UTF-8.");
-      const early = before(request, exchange, deps);
-      if (early !== undefined) return finish(exchange, early);
-      const direct = (method === "POST" ? deps.direct : method === "GET" ? deps.directGets : undefined)?.get(path);
-      const answer =
-        direct !== undefined ? direct(request) : method === "HEAD" ? asGet(request, deps.handle) : deps.handle(request);
-      if (answer instanceof Response) return close(request, exchange, answer);
-      return answer.then(
-        (response) => close(request, exchange, response),
-        (thrown) => fail(request, exchange, thrown),
-      );
-    } catch (thrown) {
-      return fail(request, exchange, thrown);
-    }
-  };
+  return { finish, close, fail };
 }
 
 /** What response headers depend on. */

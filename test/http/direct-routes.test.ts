@@ -2,9 +2,11 @@
 
 import { expect, test } from "bun:test";
 import { PATHS } from "../../src/app/paths.ts";
-import { createEdge, type DirectRoute } from "../../src/http/edge.ts";
+import { createEdge, type DirectRoute, type HeardRoute } from "../../src/http/edge.ts";
 
 const GIVEN: DirectRoute = async () => Response.json({ direct: true });
+const TOLD: HeardRoute = (_request, listener) =>
+  queueMicrotask(() => listener.answered(Response.json({ direct: true })));
 let needed = 0;
 const labels: string[] = [];
 const edge = createEdge({
@@ -13,7 +15,7 @@ const edge = createEdge({
     needed++;
     return Response.json({ direct: false });
   },
-  direct: new Map([["/v1/chat/completions", GIVEN]]),
+  direct: new Map([["/v1/chat/completions", TOLD]]),
   directGets: new Map([["/health", GIVEN]]),
   routes: () => {
     needed++;

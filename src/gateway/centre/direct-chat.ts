@@ -6,6 +6,7 @@
 import type { Stop } from "../../base/stop-signal.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { hearSmallJson, jsonOfSmall, readJsonText } from "../../http/body.ts";
+import type { OutcomeListener } from "../../http/outcome.ts";
 import type { BodyListener } from "../../http/small-body.ts";
 import { hearAnswer, type ProviderAnswer, type WholeAnswerReader } from "../../upstream/ask.ts";
 import { RouteTries, type TriesOptions, tryOn } from "../calls/attempts.ts";
@@ -20,15 +21,19 @@ import { tryOptions } from "./turn.ts";
 import { callFailed, type Prepared, plainlySent, type SentTurn } from "./walk.ts";
 import { paidAnswer } from "./whole.ts";
 
-/** A request whose caller was let in, and its answer. */
+/** What becomes of an answer. */
+export interface ChatOutcome<T> {
+  /** Makes of the answer what the listener is told. */
+  shown(answer: Answer, request: Request): T;
+  readonly listener: OutcomeListener<T>;
+}
+
+/** A request whose caller was let in. */
 export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
-  /** What `shown` makes of the answer. */
-  readonly answer: Promise<T>;
-  readonly #resolve: (answer: T) => void;
-  readonly #reject: (error: unknown) => void;
   readonly #deps: GatewayDeps;
   readonly #admitted: AdmittedRequest;
   readonly #shown: (answer: Answer, request: Request) => T;
+  readonly #listener: OutcomeListener<T>;
   #deadline: Deadline | undefined;
   // What a plain request has from its first call on.
   declare ready: Prepared;
@@ -36,17 +41,14 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
   declare attempt: RouteAttempt;
   declare sent: SentTurn;
 
-  constructor(deps: GatewayDeps, admitted: AdmittedRequest, shown: (answer: Answer, request: Request) => T) {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.answer = promise;
-    this.#resolve = resolve;
-    this.#reject = reject;
+  constructor(deps: GatewayDeps, admitted: AdmittedRequest, { shown, listener }: ChatOutcome<T>) {
     this.#deps = deps;
     this.#admitted = admitted;
     this.#shown = shown;
+    this.#listener = listener;
   }
 
-  /** Begins to read the body. Throws if it is not to be read. */
+  /** Begins to read the body. Throws if it is not to be read, and tells the listener nothing then. */
   begin(): void {
     const deps = this.#deps;
     const { request } = this.#admitted;
@@ -143,17 +145,20 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
   }
 
   #settle(answer: Answer): void {
-    this.#deadline?.end();
+    let shown: T;
     try {
-      this.#resolve(this.#shown(answer, this.#admitted.request));
+      shown = this.#shown(answer, this.#admitted.request);
     } catch (error) {
-      this.#reject(error);
+      this.#refuse(error);
+      return;
     }
+    this.#deadline?.end();
+    this.#listener.answered(shown);
   }
 
   #refuse(error: unknown): void {
     this.#deadline?.end();
-    this.#reject(error);
+    this.#listener.failed(error);
   }
 }
 

@@ -11,6 +11,7 @@ import { readJsonText } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import type { GatewayDeps } from "./deps.ts";
+import type { ChatOutcome } from "./direct-chat.ts";
 import type { AdmittedRequest } from "./opened.ts";
 import { sourceOf } from "./request-source.ts";
 import type { Answer } from "./stage.ts";
@@ -35,21 +36,21 @@ export function createGateway(deps: GatewayDeps) {
     return chats().answerRead(deps, { source, request, exchange, caller, format }, read);
   }
 
-  /** The same for a client over HTTP, at less cost for plain requests. `shown` makes of the answer what is sent. May throw at once. */
-  function answer<T>(request: Request, format: WireFormat, shown: (answer: Answer, request: Request) => T): Promise<T> {
+  /** The same for a client over HTTP, at less cost for plain requests. Tells the listener later, or throws at once. */
+  function answer<T>(request: Request, format: WireFormat, outcome: ChatOutcome<T>): void {
     const exchange = exchangeOf(request);
-    const admitted = deps.admit(request, exchange);
-    // Admission is usually synchronous, so that no turn of the event loop is needed for it.
+    const caller = deps.admit(request, exchange);
     const source = sourceOf(request);
-    if (admitted instanceof Promise)
-      return admitted.then((caller) => begun({ source, request, exchange, caller, format }, shown));
-    return begun({ source, request, exchange, caller: admitted, format }, shown);
+    // Admission is usually synchronous, so that no turn of the event loop is needed for it.
+    if (caller instanceof Promise) {
+      caller
+        .then((known) => begin({ source, request, exchange, caller: known, format }, outcome))
+        .catch((error: unknown) => outcome.listener.failed(error));
+    } else begin({ source, request, exchange, caller, format }, outcome);
   }
 
-  function begun<T>(admitted: AdmittedRequest, shown: (answer: Answer, request: Request) => T): Promise<T> {
-    const chat = new (chats().DirectChat)(deps, admitted, shown);
-    chat.begin();
-    return chat.answer;
+  function begin<T>(admitted: AdmittedRequest, outcome: ChatOutcome<T>): void {
+    new (chats().DirectChat)(deps, admitted, outcome).begin();
   }
 
   return { handle, answer };
