@@ -16,7 +16,7 @@ const VALUE_CHARS = 4;
 /** The text of a plain value: null, booleans, numbers, strings, and arrays and objects of these. */
 export async function jsonInTurns(value: unknown): Promise<string> {
   const parts: string[] = [];
-  await written(value, parts);
+  await written(value, parts, createPause());
   return parts.join("");
 }
 
@@ -25,8 +25,10 @@ const PART_BYTES = 256 * 1024;
 /** Bytes in UTF-8 of a character of a string, at most. */
 const CHAR_BYTES_MAX = 3;
 
-/** The same as bytes, in parts that are written one by one. Each part has a buffer of its own. */
-export async function jsonBytesInTurns(value: unknown): Promise<Buffer<ArrayBuffer>[]> {
+/**
+ * The same as bytes, in parts that are written one by one. Each part has a buffer of its own. `requestSinceMs`: see `longStep`.
+ */
+export async function jsonBytesInTurns(value: unknown, requestSinceMs?: number): Promise<Buffer<ArrayBuffer>[]> {
   const parts: Buffer<ArrayBuffer>[] = [];
   let part = Buffer.allocUnsafeSlow(PART_BYTES);
   let size = 0;
@@ -36,21 +38,25 @@ export async function jsonBytesInTurns(value: unknown): Promise<Buffer<ArrayBuff
     part = Buffer.allocUnsafeSlow(PART_BYTES);
     size = 0;
   };
-  await written(value, {
-    push(text) {
+  const writer = {
+    push(text: string) {
       const bytes = text.length * CHAR_BYTES_MAX;
       if (size + bytes > PART_BYTES) end();
       // Without a copy of the texts that are written together.
       if (bytes <= PART_BYTES) size += part.write(text, size);
       else parts.push(Buffer.from(text));
     },
-  });
+  };
+  await written(value, writer, createPause(requestSinceMs));
   end();
   return parts;
 }
 
-async function written(value: unknown, parts: { push(text: string): void }): Promise<void> {
-  const pause = createPause();
+async function written(
+  value: unknown,
+  parts: { push(text: string): void },
+  pause: ReturnType<typeof createPause>,
+): Promise<void> {
   const write = async (value: unknown): Promise<void> => {
     if (typeof value === "string" && value.length > SLICE_CHARS) return writeLong(value);
     if (typeof value !== "object" || value === null) {

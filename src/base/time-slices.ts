@@ -6,12 +6,14 @@ import { longStep } from "./long-steps.ts";
 /** Longest step; a stream's chunk may wait this long. */
 const SLICE_MS = 5;
 
-/** Awaited within a loop; yields to other work when the current step has taken long enough. */
-export function createPause(): () => Promise<void> | undefined {
+/**
+ * Awaited within a loop; yields to other work when the current step has taken long enough. `requestSinceMs`: see `longStep`.
+ */
+export function createPause(requestSinceMs?: number): () => Promise<void> | undefined {
   let sinceMs = performance.now();
   return () => {
     if (performance.now() - sinceMs < SLICE_MS) return undefined;
-    return longStep().then(() => {
+    return longStep(requestSinceMs).then(() => {
       sinceMs = performance.now();
     });
   };

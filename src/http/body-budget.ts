@@ -3,6 +3,7 @@
 // most two thirds.
 
 import { ApiError } from "../base/errors.ts";
+import { lazily } from "../base/lazily.ts";
 import { longStep } from "../base/long-steps.ts";
 
 /** The bytes reserved for one request, from before its body is read until it is answered. */
@@ -14,27 +15,33 @@ export interface BodyHold {
 }
 
 /** How much longer than the last collection nothing is collected. */
-const REST_FACTOR = 10;
+const REST_FACTOR = 3;
 let restsUntilMs = 0;
 
+/** Frees those texts too that were in use during an earlier collection. */
+const fullCollection = lazily(() => {
+  const { fullGC }: typeof import("bun:jsc") = require("bun:jsc");
+  // `Bun.gc` would also discard the code of functions, which are then compiled anew.
+  return fullGC;
+});
+
 /** Frees the texts of large bodies. The larger the heap, the longer it takes, and the less often it is done. */
-function collectGarbage(): void {
+function collectGarbage(collect: () => void): void {
   const startMs = performance.now();
   if (startMs < restsUntilMs) return;
-  // Only a whole collection gives memory back to the system.
-  Bun.gc(true);
+  collect();
   const endMs = performance.now();
   restsUntilMs = endMs + REST_FACTOR * (endMs - startMs);
 }
 
 /** The garbage collector lets the heap grow to several times what is in use, and frees texts late. */
-function collectAfter(bytesMax: () => number): (bytes: number) => void {
+function collectAfter(bytesMax: () => number, collect: () => void): (bytes: number) => void {
   let garbageBytes = 0;
   return (bytes) => {
     garbageBytes += bytes;
     if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
     garbageBytes = 0;
-    void longStep().then(collectGarbage);
+    void longStep().then(() => collectGarbage(collect));
   };
 }
 
@@ -57,7 +64,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Bodies of at least this size count towards a garbage collection, as they take many pages of memory. */
 const LARGE_BYTES_MIN = 1024 * 1024;
 /** After this share of the budget was released, garbage is collected. */
-const GARBAGE_SHARE = 0.25;
+const GARBAGE_SHARE = 0.05;
 
 interface Waiting {
   readonly holder: string;
@@ -66,11 +73,15 @@ interface Waiting {
 }
 
 /** Creates a budget of `bytesMax()` bytes, which may change. */
-export function createBodyBudget(bytesMax: () => number, waitMs = WAIT_MS): BodyBudget {
+export function createBodyBudget(
+  bytesMax: () => number,
+  waitMs = WAIT_MS,
+  collectAll: () => void = () => void fullCollection()(),
+): BodyBudget {
   const byHolder = new Map<string, number>();
   const waiting = new Set<Waiting>();
   let total = 0;
-  const collect = collectAfter(bytesMax);
+  const collect = collectAfter(bytesMax, collectAll);
 
   const add = (holder: string, bytes: number) => {
     total += bytes;

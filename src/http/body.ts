@@ -164,22 +164,29 @@ async function readLargerValue(request: Request, limits: BodyLimits): Promise<Js
     const text = decoder.decode(bytes);
     return { text, value: parseWithin(text, limits) };
   }
+  const exchange = maybeExchangeOf(request);
+  const sinceMs = beganMs(request);
+  const pause = () => longStep(sinceMs);
   return oneAtATime(async () => {
     // This lets the code that waits for the previous body run first.
-    await longStep();
+    await pause();
     if (request.signal.aborted) throw bodyCutOff(request.signal.reason);
     const utf8 = plainUtf8(bytes);
-    await longStep();
-    const look = await lookOver(utf8, boundsOf(limits), longStep);
+    await pause();
+    const look = await lookOver(utf8, boundsOf(limits), pause);
     refuse(look.excess, limits);
-    await longStep();
-    const exchange = maybeExchangeOf(request);
+    await pause();
     // The copy of the messages needs the bytes for longer.
     if (exchange?.wire === undefined) exchange?.atEnd(() => giveBack(utf8));
-    const parsed = await parseLongJson(utf8, look, longStep).catch(() => refuseJson(decoder.decode(utf8)));
-    await longStep();
+    const parsed = await parseLongJson(utf8, look, pause).catch(() => refuseJson(decoder.decode(utf8)));
+    await pause();
     return parsed;
   });
+}
+
+/** When a request began, by which its steps come in order. */
+function beganMs(request: Request): number {
+  return maybeExchangeOf(request)?.startedMs ?? performance.now();
 }
 
 /** The bytes without a byte order mark and without errors, as they are decoded. */
@@ -268,7 +275,7 @@ async function readAll(request: Request, declared: number, limits: BodyLimits): 
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   try {
-    return await readRest(reader, reader.readMany(), { ...limits, declared });
+    return await readRest(reader, reader.readMany(), { ...limits, declared, sinceMs: beganMs(request) });
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw bodyCutOff(error);
@@ -282,10 +289,10 @@ type ManyRead = ReturnType<Reader["readMany"]>;
 async function readRest(
   reader: Reader,
   next: ManyRead,
-  limits: BodyLimits & { declared: number },
+  limits: BodyLimits & { declared: number; sinceMs: number },
 ): Promise<Uint8Array> {
-  const { maxBytes, stallMs = STALL_MS, totalMs = TOTAL_MS, declared } = limits;
-  const body = declared >= STEP_BYTES_MIN ? intoOne(declared) : inPieces();
+  const { maxBytes, stallMs = STALL_MS, totalMs = TOTAL_MS, declared, sinceMs } = limits;
+  const body = declared >= STEP_BYTES_MIN ? intoOne(declared, sinceMs) : inPieces();
   const startedMs = performance.now();
   let lastMs = startedMs;
   let late = false;
@@ -332,7 +339,7 @@ interface Gathered {
 }
 
 /** Collects a large body of known length into one buffer as it arrives, so that it is in memory only once. */
-function intoOne(declared: number): Gathered {
+function intoOne(declared: number, sinceMs: number): Gathered {
   // Until they are written, these bytes take no memory.
   const bytes = Buffer.allocUnsafeSlow(declared);
   let size = 0;
@@ -340,7 +347,7 @@ function intoOne(declared: number): Gathered {
     async add(chunk) {
       for (let at = 0; at < chunk.byteLength; at += COPIED_BYTES) {
         const part = chunk.subarray(at, at + COPIED_BYTES);
-        const wait = copies(part.byteLength);
+        const wait = copies(part.byteLength, sinceMs);
         if (wait !== undefined) await wait;
         // The server ensures that a body is not longer than declared.
         bytes.set(part, size);

@@ -63,7 +63,7 @@ test("the share of a turn is for all who ask, and the others wait for turns of t
     const done = new Map<number, number>();
     const work = async (units: number) => {
       for (let n = 0; n < 3; n++) {
-        const wait = share(units);
+        const wait = share(units, 1);
         if (wait !== undefined) await wait;
         done.set(turn(), (done.get(turn()) ?? 0) + units);
       }
@@ -73,4 +73,27 @@ test("the share of a turn is for all who ask, and the others wait for turns of t
     expect(Math.max(...done.values())).toBeLessThanOrEqual(6 + 10);
     expect([...done.values()].reduce((sum, units) => sum + units, 0)).toBe(72);
   });
+});
+
+test("of requests' steps the oldest one's goes first, and takes turns with other steps", async () => {
+  const order: string[] = [];
+  const step = (name: string, sinceMs?: number) => longStep(sinceMs).then(() => order.push(name));
+  await Promise.all([
+    ...[step("x"), step("y"), step("30", 30), step("10", 10), step("20", 20), step("10 again", 10)],
+    step("z"),
+  ]);
+  const ofRequests = order.filter((name) => !"xyz".includes(name));
+  expect(ofRequests).toEqual(["10", "10 again", "20", "30"]);
+  expect(order.filter((name) => "xyz".includes(name))).toEqual(["x", "y", "z"]);
+  expect(order.lastIndexOf("z")).toBeLessThan(6);
+});
+
+test("a request leaves its share of a turn to an older one that waits for a step", async () => {
+  const share = turnShare(10);
+  const older = longStep(1);
+  expect(share(1, 1)).toBeUndefined();
+  const wait = share(1, 2);
+  expect(wait).toBeInstanceOf(Promise);
+  await Promise.all([older, wait]);
+  expect(share(1, 2)).toBeUndefined();
 });

@@ -58,15 +58,16 @@ async function builtInSteps(
   target: Target,
 ): Promise<UpstreamRequest<BodyText>> {
   let body: object | undefined;
-  await longStep();
+  const { startedMs } = turn.exchange;
+  await longStep(startedMs);
   const request = builtAtOnce(deps, turn, target, (given) => {
     body = given;
     return "";
   });
   if (body === undefined) return request;
-  await longStep();
+  await longStep(startedMs);
   const written = freedAtEnd(turn.exchange);
-  return { ...request, body: LongJson.ofParts(written(await jsonBytesInTurns(body))) };
+  return { ...request, body: LongJson.ofParts(written(await jsonBytesInTurns(body, startedMs))) };
 }
 
 type Parts = Awaited<ReturnType<typeof jsonBytesInTurns>>;

@@ -40,7 +40,7 @@ const STEP_CHARS_MIN = 512 * 1024;
 export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
   const state = { turn, runs: NO_RUNS, made: undefined };
   // Such a request was decoded just now.
-  return isLong(turn) ? longStep().then(() => walk(stages, 0, state)) : walk(stages, 0, state);
+  return isLong(turn) ? longStep(turn.exchange.startedMs).then(() => walk(stages, 0, state)) : walk(stages, 0, state);
 }
 
 const isLong = ({ text }: ChatTurn) => text.length >= STEP_CHARS_MIN;
@@ -51,7 +51,7 @@ function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<P
   for (let at = from; at < stages.length; at++) {
     if (inSteps && at > from) {
       const reached = now;
-      return longStep().then(() => walk(stages, at, reached));
+      return longStep(now.turn.exchange.startedMs).then(() => walk(stages, at, reached));
     }
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
@@ -186,7 +186,7 @@ async function adapt(
 ): Promise<void> {
   for (let at = from; at < runs.length; at++) {
     const turn = steps[at]!;
-    if (isLong(turn) && runs[at]!.adapt !== undefined) await longStep();
+    if (isLong(turn) && runs[at]!.adapt !== undefined) await longStep(turn.exchange.startedMs);
     const change = await runs[at]!.adapt?.(turn, target, platformSignal(signal));
     steps[at + 1] = change === undefined ? turn : changed(turn, change);
   }
