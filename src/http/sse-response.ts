@@ -10,8 +10,19 @@ export interface SseSource {
   next(): Promise<string | undefined>;
   /** The same without a promise for each text; if present, it is used instead. Must not throw. */
   poll?(wake: () => void): Polled<string | undefined>;
+  /**
+   * Told before the first poll of one to whom texts may be given as they come, without a poll for each, while the source has
+   * answered a poll by "later".
+   */
+  pushTo?(taker: TextTaker): void;
   /** Called when the client has left, or the server is forced to stop; at most once, and never after the end. */
   cancel(): void;
+}
+
+/** Takes texts as they come. */
+export interface TextTaker {
+  /** Returns false if the text was not taken, since the client reads too slowly or has left; then it is to be polled for. */
+  took(text: string, nowMs: number): boolean;
 }
 
 export interface SseOptions {
@@ -58,7 +69,7 @@ interface Sink {
 }
 
 /** One stream that is being sent. */
-class Sending {
+class Sending implements TextTaker {
   readonly #source: SseSource;
   readonly #options: SseOptions;
   readonly #poll: Poll<string | undefined>;
@@ -79,6 +90,7 @@ class Sending {
       const texts = new PolledPromises(() => source.next());
       this.#poll = (wake) => texts.poll(wake);
     } else this.#poll = source.poll.bind(source);
+    source.pushTo?.(this);
     const { signal, keepaliveMs = KEEPALIVE_MS } = options;
     if (signal.aborted) {
       this.stop(true);
@@ -125,14 +137,20 @@ class Sending {
       // The client may have left meanwhile.
       if (text === LATER || this.#isOver) return;
       if (text === undefined) this.stop(false);
-      else if (text !== "") this.#send(text);
+      else if (text !== "") this.#send(text, performance.now());
     }
   }
 
-  #send(text: string): void {
+  took(text: string, nowMs: number): boolean {
+    if (this.#isOver || this.#isUnread) return false;
+    this.#send(text, nowMs);
+    return true;
+  }
+
+  #send(text: string, nowMs: number): void {
     const sink = this.#sink;
     if (sink === undefined) return;
-    this.#lastSentMs = performance.now();
+    this.#lastSentMs = nowMs;
     const taken = sink.write(text);
     sink.flush();
     if (typeof taken === "number") return;
@@ -148,7 +166,8 @@ class Sending {
   /** There is one timer for each stream. It restarts if something was sent meanwhile. */
   #watch(): void {
     const { keepalive, keepaliveMs = KEEPALIVE_MS, unreadMs = UNREAD_MS } = this.#options;
-    const silentMs = performance.now() - this.#lastSentMs;
+    const nowMs = performance.now();
+    const silentMs = nowMs - this.#lastSentMs;
     // Nobody reads an answer of which the runtime has not asked for the beginning.
     const isUnread = this.#isUnread || this.#sink === undefined;
     if (isUnread && silentMs >= unreadMs) {
@@ -157,7 +176,7 @@ class Sending {
     }
     let waitMs = isUnread ? keepaliveMs : keepaliveMs - silentMs;
     if (waitMs <= 0) {
-      this.#send(keepalive);
+      this.#send(keepalive, nowMs);
       waitMs = keepaliveMs;
     }
     this.#silence = lone(waitMs, () => this.#watch());

@@ -1,10 +1,10 @@
 // Reads the bodies of answers, with limits of size and of the time without data.
 
-import { LATER, type Poll, type Polled, PolledPromises } from "../base/later.ts";
+import { LATER, type Polled, PolledPromises } from "../base/later.ts";
 import { type Limit, limit, lone } from "../base/limit.ts";
 import type { StopSignal } from "../base/stop-signal.ts";
-import type { BodyPart } from "./connection/exchange.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
+import type { BodyPart, PartTaker } from "./connection/wire-answer.ts";
 import { UpstreamFault } from "./fault.ts";
 import type { Provider } from "./provider.ts";
 
@@ -157,14 +157,19 @@ const stalled = () => new UpstreamFault("timeout", "The provider stopped answeri
 /** The next bytes of an answer, and a way to end it early. */
 interface Source {
   read(): Promise<Uint8Array | undefined> | Uint8Array | undefined;
-  poll: Poll<BodyPart | undefined>;
+  /** `taker` may be given what arrives instead of being woken. */
+  poll(wake: () => void, taker?: PartTaker): Polled<BodyPart | undefined>;
   cancel(): void;
 }
 
 function sourceOf(answer: UpstreamAnswer): Source {
   if (answer instanceof OwnAnswer && answer.compression === undefined) {
     const { wire } = answer;
-    return { read: () => wire.read(), poll: (wake) => wire.poll(wake), cancel: () => wire.stop(undefined) };
+    return {
+      read: () => wire.read(),
+      poll: (wake, taker) => wire.poll(wake, taker),
+      cancel: () => wire.stop(undefined),
+    };
   }
   const response = answer instanceof OwnAnswer ? answer.asResponse() : answer;
   const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
@@ -206,10 +211,13 @@ export class BodyReader {
     }
   }
 
-  /** The same for those who do not want a promise for each part. Not to be mixed with `read` while it waits. */
-  poll(wake: () => void): Polled<BodyPart | undefined> {
+  /**
+   * The same for those who do not want a promise for each part. Not to be mixed with `read` while it waits. A `taker` that is given
+   * bytes instead has to say so by `took`.
+   */
+  poll(wake: () => void, taker?: PartTaker): Polled<BodyPart | undefined> {
     try {
-      const value = this.#source.poll(wake);
+      const value = this.#source.poll(wake, taker);
       if (value !== LATER) return this.#received(value);
       this.#wait();
       return LATER;
@@ -217,6 +225,11 @@ export class BodyReader {
       this.#stop();
       throw this.#idled ? stalled() : error;
     }
+  }
+
+  /** The taker was given bytes, and waits for the next ones. */
+  took(nowMs: number): void {
+    this.#waitingSinceMs = nowMs;
   }
 
   #wait(): void {

@@ -6,7 +6,9 @@ import type { BodyText } from "../../base/long-json.ts";
 import { FrameCutter } from "../../base/sse.ts";
 import type { StopSignal } from "../../base/stop-signal.ts";
 import { type ChatEvent, failureOf } from "../../chat/event.ts";
+import type { TextTaker } from "../../http/sse-response.ts";
 import { callProvider } from "../../upstream/call.ts";
+import type { PartTaker } from "../../upstream/connection/wire-answer.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
@@ -30,6 +32,8 @@ export interface LiveAnswer {
   next(): Promise<string | undefined>;
   /** The same for those who do not want a promise for each text. */
   poll(wake: () => void): Polled<string | undefined>;
+  /** From the next poll on, texts that are waited for are given to this one, as long as it takes them. */
+  pushTo(taker: TextTaker | undefined): void;
   cancel(): void;
 }
 
@@ -52,9 +56,9 @@ export async function openLive(
   const { provider } = attempt;
   const response = await callProvider(provider, request, { ...options, headers: attempt.headers });
   const body = new BodyReader(response, provider.timeoutsMs.idle);
-  const intake = new Intake(streamed, options.begun);
+  const live = new LiveStream({ attempt, request, answer: response, body, relay: streamed, begun: options.begun });
   try {
-    await readOpening(intake, { body, provider, options });
+    await readOpening(live, { body, provider, options });
   } catch (error) {
     body.cancel();
     if (options.signal.aborted) throw options.signal.reason;
@@ -62,55 +66,94 @@ export async function openLive(
       ? error
       : new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
   }
-  const { relay } = intake;
+  const { relay } = live;
   if (relay.fault !== undefined && !relay.committed) {
     body.cancel();
     throw faultOfAnswer(relay.fault);
   }
-  if (intake.ended) letGo(relay, body);
-
-  const poll = (wake: () => void): Polled<string | undefined> => {
-    if (intake.pending !== "") return intake.handOver();
-    if (intake.ended) return undefined;
-    try {
-      const part = body.poll(wake);
-      if (part === LATER) return LATER;
-      intake.take(part?.bytes, part?.from, part?.to);
-    } catch {
-      // Whatever broke the connection, the client gets an error event of its protocol.
-      intake.ended = true;
-      intake.pending += relay.end();
-    }
-    if (intake.ended) letGo(relay, body);
-    return intake.handOver();
-  };
-  return {
-    attempt,
-    relay,
-    request,
-    answer: response,
-    next: () => whenPolled(poll),
-    poll,
-    cancel() {
-      intake.ended = true;
-      body.cancel();
-    },
-  };
+  if (live.ended) letGo(relay, body);
+  return live;
 }
 
-/** Passes the upstream's bytes through the relay and buffers the output. */
-class Intake {
+type LiveParts = Pick<LiveAnswer, "attempt" | "request" | "answer" | "relay"> & {
+  readonly body: BodyReader;
+  readonly begun: () => void;
+};
+
+/** Passes the upstream's bytes through the relay and buffers the output, unless somebody takes it at once. */
+class LiveStream implements LiveAnswer, PartTaker {
+  readonly attempt: RouteAttempt;
+  readonly request: UpstreamRequest<BodyText>;
+  readonly answer: LiveAnswer["answer"];
   relay: FrameRelay;
   /** The text for the client that was not read yet. */
   pending = "";
   ended = false;
+  readonly #body: BodyReader;
   readonly #cutter = new FrameCutter();
+  #taker: TextTaker | undefined;
   /** Reports the upstream's first event; undefined afterwards. */
   #begun: (() => void) | undefined;
 
-  constructor(relay: FrameRelay, begun: () => void) {
+  constructor({ attempt, request, answer, body, relay, begun }: LiveParts) {
+    this.attempt = attempt;
+    this.request = request;
+    this.answer = answer;
     this.relay = relay;
+    this.#body = body;
     this.#begun = begun;
+  }
+
+  next(): Promise<string | undefined> {
+    return whenPolled((wake) => this.poll(wake));
+  }
+
+  poll(wake: () => void): Polled<string | undefined> {
+    if (this.pending !== "") return this.#handOver();
+    if (this.ended) return undefined;
+    try {
+      const part = this.#body.poll(wake, this.#taker === undefined ? undefined : this);
+      if (part === LATER) return LATER;
+      this.take(part?.bytes, part?.from, part?.to);
+    } catch {
+      this.#broke();
+    }
+    if (this.ended) letGo(this.relay, this.#body);
+    return this.#handOver();
+  }
+
+  pushTo(taker: TextTaker | undefined): void {
+    this.#taker = taker;
+  }
+
+  took(bytes: Uint8Array, from: number, to: number): boolean {
+    if (this.ended) return false;
+    const nowMs = performance.now();
+    this.#body.took(nowMs);
+    try {
+      this.take(bytes, from, to);
+    } catch {
+      this.#broke();
+    }
+    if (this.ended) {
+      letGo(this.relay, this.#body);
+      return false;
+    }
+    if (this.pending === "") return true;
+    if (this.#taker?.took(this.pending, nowMs) !== true) return false;
+    this.pending = "";
+    return true;
+  }
+
+  cancel(): void {
+    this.ended = true;
+    this.#body.cancel();
+  }
+
+  /** Whatever broke the connection, the client gets an error event of its protocol. */
+  #broke(): void {
+    this.ended = true;
+    this.pending += this.relay.end();
   }
 
   take(chunk: Uint8Array | undefined, from = 0, to = chunk?.byteLength): void {
@@ -133,7 +176,7 @@ class Intake {
     this.ended = true;
   }
 
-  handOver(): string {
+  #handOver(): string {
     const text = this.pending;
     this.pending = "";
     return text;
@@ -142,19 +185,19 @@ class Intake {
 
 /** Reads until there is content, the end, or more than any real opening. */
 async function readOpening(
-  intake: Intake,
+  live: LiveStream,
   { body, provider, options }: { body: BodyReader; provider: Provider; options: OpenOptions },
 ): Promise<void> {
   let isFirst = true;
-  while (!intake.ended && !intake.relay.committed && intake.pending.length < OPENING_CHARS_MAX) {
+  while (!live.ended && !live.relay.committed && live.pending.length < OPENING_CHARS_MAX) {
     const chunk = await body.read();
     if (isFirst && chunk !== undefined && isJson(chunk)) {
-      intake.relay = options.whole(await eventsOfWhole(provider, body, chunk));
-      intake.take(undefined);
+      live.relay = options.whole(await eventsOfWhole(provider, body, chunk));
+      live.take(undefined);
       return;
     }
     isFirst = false;
-    intake.take(chunk);
+    live.take(chunk);
   }
 }
 

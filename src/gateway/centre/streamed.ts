@@ -5,7 +5,7 @@ import { type Limit, limit } from "../../base/limit.ts";
 import { Stop, type StopSignal } from "../../base/stop-signal.ts";
 import type { ChatEvent } from "../../chat/event.ts";
 import { asApiError } from "../../http/errors.ts";
-import type { SseSource } from "../../http/sse-response.ts";
+import type { SseSource, TextTaker } from "../../http/sse-response.ts";
 import { STOPPED } from "../../store/usage/record.ts";
 import { withKey } from "../../upstream/ask.ts";
 import type { EventReader } from "../../upstream/dialect.ts";
@@ -141,6 +141,7 @@ class AnswerPump implements SseSource {
   /** The text that was sent, if a stage reads it once the answer is complete. */
   #heard: string[] | undefined;
   #started = false;
+  #taker: TextTaker | undefined;
   readonly #sentHeaders: ReadonlySet<string>;
   readonly #texts = new PolledPromises(() => this.next());
 
@@ -209,8 +210,16 @@ class AnswerPump implements SseSource {
     const text = live.poll(wake);
     if (text === LATER) return LATER;
     if (text === undefined) this.#settle(false);
-    else this.#ttfbMs ??= performance.now() - this.#flow.ready.turn.exchange.startedMs;
+    else if (this.#ttfbMs === null) {
+      this.#ttfbMs = performance.now() - this.#flow.ready.turn.exchange.startedMs;
+      // Nothing more is to be done with the texts that follow.
+      live.pushTo(this.#taker);
+    }
     return text;
+  }
+
+  pushTo(taker: TextTaker): void {
+    this.#taker = taker;
   }
 
   #complete(live: StreamedAnswer) {

@@ -5,8 +5,9 @@
 import { type Limit, limitOf } from "../../base/limit.ts";
 import type { Stoppable } from "../../base/stop-signal.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
-import { CallExchange, type ExchangeListener, type StreamedBody, type WireAnswer, type WireBody } from "./exchange.ts";
+import { CallExchange, type ExchangeListener, type StreamedBody, type WireBody } from "./exchange.ts";
 import { type CallTarget, headEnd, headStart, type ServerOrigin, targetOf } from "./request-head.ts";
+import type { WireAnswer } from "./wire-answer.ts";
 
 export type { StreamedBody, WireBody } from "./exchange.ts";
 

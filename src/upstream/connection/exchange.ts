@@ -6,6 +6,7 @@ import { type Limit, limitOf } from "../../base/limit.ts";
 import { type AnswerHead, headEndOf, parseAnswerHead } from "./answer-head.ts";
 import { BodyCutter } from "./body-cutter.ts";
 import { BrokenAnswer } from "./failures.ts";
+import type { BodyPart, PartTaker, WireAnswer } from "./wire-answer.ts";
 
 /** A body that is sent as it arrives. */
 export interface StreamedBody {
@@ -60,31 +61,6 @@ const INTERIM_MAX = 16;
 /** The length of the empty line at the end of a head, with the line end before it. */
 const HEAD_END_BYTES = 4;
 
-/** Bytes of a body, from one position of a buffer to another: a view of them would cost more than reading them. */
-export interface BodyPart {
-  readonly bytes: Uint8Array;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** An answer whose head has arrived. */
-export interface WireAnswer {
-  readonly head: AnswerHead;
-  /**
-   * The bytes that arrived since the last call, as soon as there are any; undefined at the end. Not to be called again before it
-   * has answered. Throws `BrokenAnswer` if the answer is cut off, or the reason with which it was stopped.
-   */
-  read(): Uint8Array | undefined | Promise<Uint8Array | undefined>;
-  /** The same for those who do not want a promise for each part. `wake` is called as the bytes arrive, and must not throw. */
-  poll(wake: () => void): Polled<BodyPart | undefined>;
-  /** The same as one text in UTF-8, of an answer that is complete and was not read. */
-  text(): string;
-  /** Whether all bytes have arrived. */
-  readonly isComplete: boolean;
-  /** Ends the exchange and closes its connection, unless it is complete. */
-  stop(reason: unknown): void;
-}
-
 /** Is told how an exchange goes on. */
 export interface ExchangeListener {
   answered(answer: WireAnswer): void;
@@ -110,6 +86,7 @@ export class CallExchange implements WireAnswer {
   #waiting = 0;
   #reading: PromiseWithResolvers<Uint8Array | undefined> | undefined;
   #wake: (() => void) | undefined;
+  #taker: PartTaker | undefined;
   #error: unknown;
   #isOver = false;
   #isSent = false;
@@ -282,6 +259,7 @@ export class CallExchange implements WireAnswer {
     if (this.#first === undefined && !this.#isOver) return;
     const wake = this.#wake;
     if (wake !== undefined) {
+      if (this.#isTaken()) return;
       this.#wake = undefined;
       wake();
       return;
@@ -291,6 +269,16 @@ export class CallExchange implements WireAnswer {
     this.#reading = undefined;
     if (this.#first === undefined && this.#error !== undefined) reading.reject(this.#error);
     else reading.resolve(this.#take());
+  }
+
+  /** Gives what arrived to the taker. Returns false if the one who waits is to be woken. */
+  #isTaken(): boolean {
+    const bytes = this.#first;
+    const taker = this.#taker;
+    if (taker === undefined || bytes === undefined || this.#others !== undefined || this.#isOver) return false;
+    this.#first = undefined;
+    this.#waiting = 0;
+    return taker.took(bytes, this.#firstAt, this.#firstEnd);
   }
 
   #take(): Buffer | undefined {
@@ -319,9 +307,10 @@ export class CallExchange implements WireAnswer {
     return this.#reading.promise;
   }
 
-  poll(wake: () => void): Polled<BodyPart | undefined> {
+  poll(wake: () => void, taker?: PartTaker): Polled<BodyPart | undefined> {
     if (this.#hasNext()) return this.#takePart();
     this.#wake = wake;
+    this.#taker = taker;
     return LATER;
   }
 

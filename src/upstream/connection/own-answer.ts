@@ -2,7 +2,7 @@
 // is needed.
 
 import { lazily } from "../../base/lazily.ts";
-import type { WireAnswer } from "./exchange.ts";
+import type { WireAnswer } from "./wire-answer.ts";
 
 /** An answer whose head has arrived. */
 export class OwnAnswer {

@@ -1,6 +1,6 @@
 // Makes a `Response` of an answer of the own client.
 
-import type { WireAnswer } from "./exchange.ts";
+import type { WireAnswer } from "./wire-answer.ts";
 
 /** The answer in the platform's own form. `compression`: the coding that is to be removed. */
 export function responseOf(answer: {

@@ -5,8 +5,9 @@ import type { AtOnce } from "../../base/at-once.ts";
 import { lazily } from "../../base/lazily.ts";
 import { limit } from "../../base/limit.ts";
 import type { OpenCall, WireCall, WireClient } from "../connection/client.ts";
-import type { StreamedBody, WireAnswer } from "../connection/exchange.ts";
+import type { StreamedBody } from "../connection/exchange.ts";
 import { OwnAnswer } from "../connection/own-answer.ts";
+import type { WireAnswer } from "../connection/wire-answer.ts";
 import { CollectedBody, type Credential, REFUSALS } from "./credential.ts";
 
 /** The same client, with the credential. */
