@@ -31,6 +31,11 @@ export class FrameCutter {
   #restEndsInNewline = false;
   #endedInCr = false;
 
+  /** Whether all that was taken ended with a frame, so that the next bytes may be read by themselves. */
+  get isBetweenFrames(): boolean {
+    return this.#rest === "" && !this.#isSplit && !this.#endedInCr && !this.#isFirst;
+  }
+
   /** Takes the bytes between two positions, returns the text of the frames they complete: it ends in an empty line, or is "". */
   push(bytes: Uint8Array, from = 0, to = bytes.byteLength): string {
     return to <= from ? "" : this.#cut(this.#decode(bytes, from, to));

@@ -21,8 +21,11 @@ export interface SseSource {
 
 /** Takes texts as they come. */
 export interface TextTaker {
-  /** Returns false if the text was not taken, since the client reads too slowly or has left; then it is to be polled for. */
-  took(text: string, nowMs: number): boolean;
+  /**
+   * `text`: also as bytes, which are copied. Returns false if it was not taken, since the client reads too slowly or has left; then
+   * it is to be polled for.
+   */
+  took(text: string | Uint8Array, nowMs: number): boolean;
 }
 
 export interface SseOptions {
@@ -63,7 +66,7 @@ export function sseResponse(source: SseSource, options: SseOptions): Response {
 /** Where a stream is written. */
 interface Sink {
   /** A promise if the client has to read before more may be written; the text is taken in any case. */
-  write(text: string): number | Promise<number>;
+  write(text: string | Uint8Array): number | Promise<number>;
   flush(): unknown;
   end(): unknown;
 }
@@ -141,13 +144,13 @@ class Sending implements TextTaker {
     }
   }
 
-  took(text: string, nowMs: number): boolean {
+  took(text: string | Uint8Array, nowMs: number): boolean {
     if (this.#isOver || this.#isUnread) return false;
     this.#send(text, nowMs);
     return true;
   }
 
-  #send(text: string, nowMs: number): void {
+  #send(text: string | Uint8Array, nowMs: number): void {
     const sink = this.#sink;
     if (sink === undefined) return;
     this.#lastSentMs = nowMs;

@@ -127,6 +127,11 @@ export interface FrameRelay {
   /** Takes whole frames (text that ends at the end of a frame) and returns the client's text, which may be empty. */
   push(block: string): string;
   /**
+   * The same for bytes that are a frame like the last one with another text, which is added to the output; undefined for all others,
+   * of which nothing is taken. What it returns is valid until the next call.
+   */
+  rewritten?(bytes: Uint8Array, from: number, to: number): Uint8Array | undefined;
+  /**
    * Called when the upstream closed the stream. Returns the last text: the terminator or, if the answer broke off, the protocol's
    * error event.
    */

@@ -33,6 +33,22 @@ export class OutputText {
     if (!isFull && this.#pieces.push(piece) >= JOINED_PIECES) this.#keep(this.#takePieces());
   }
 
+  /** Adds ASCII text that stands between two positions of bytes, as all that arrived at once. */
+  addAscii(source: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    const isSimple = this.#pieces.length === 0 && this.#units === undefined && length <= COPIED_CHARS_MAX;
+    if (!isSimple || this.#chars >= CHARS_KEPT_MAX) {
+      this.add(Buffer.from(source.buffer, source.byteOffset + from, length).toString("latin1"));
+      this.own();
+      return;
+    }
+    this.#chars += length;
+    const bytes = this.#roomFor(length);
+    const start = this.#copied;
+    for (let at = 0; at < length; at++) bytes[start + at] = source[from + at] as number;
+    this.#copied = start + length;
+  }
+
   /**
    * Called when what arrived at once was added. The pieces are cut from it, and each would keep all of it: until the next garbage
    * collections take it for something that lasts.
@@ -53,9 +69,7 @@ export class OutputText {
 
   /** Returns false if a character needs two bytes; nothing is copied then. */
   #copyBytes(text: string): boolean {
-    if (this.#copied + text.length > ROOM_CHARS) this.#flush();
-    this.#bytes ??= new Uint8Array(ROOM_CHARS);
-    const bytes = this.#bytes;
+    const bytes = this.#roomFor(text.length);
     const start = this.#copied;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -64,6 +78,13 @@ export class OutputText {
     }
     this.#copied = start + text.length;
     return true;
+  }
+
+  /** The bytes, with room after those that were copied. */
+  #roomFor(length: number): Uint8Array {
+    if (this.#copied + length > ROOM_CHARS) this.#flush();
+    this.#bytes ??= new Uint8Array(ROOM_CHARS);
+    return this.#bytes;
   }
 
   #copyUnits(text: string): void {

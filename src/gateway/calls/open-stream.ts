@@ -75,6 +75,9 @@ export async function openLive(
   return live;
 }
 
+/** It keeps nothing between whole texts. */
+const decoder = new TextDecoder();
+
 type LiveParts = Pick<LiveAnswer, "attempt" | "request" | "answer" | "relay"> & {
   readonly body: BodyReader;
   readonly begun: () => void;
@@ -130,6 +133,14 @@ class LiveStream implements LiveAnswer, PartTaker {
     if (this.ended) return false;
     const nowMs = performance.now();
     this.#body.took(nowMs);
+    if (this.pending === "" && this.#cutter.isBetweenFrames) {
+      const frame = this.relay.rewritten?.(bytes, from, to);
+      if (frame !== undefined) {
+        if (this.#taker?.took(frame, nowMs) === true) return true;
+        this.pending = decoder.decode(frame);
+        return false;
+      }
+    }
     try {
       this.take(bytes, from, to);
     } catch {

@@ -13,7 +13,7 @@ import type { OutputText } from "../../output-text.ts";
 import { noteSeals } from "./details.ts";
 import { HeldUsage } from "./held-usage.ts";
 import { chatError } from "./reader.ts";
-import { type TextTemplate, templateOf, textEnd, writtenText } from "./text-template.ts";
+import { prepareLone, type TextTemplate, templateOf, textEnd, writtenText } from "./text-template.ts";
 import { argumentText, CallTable, type GrowingCall } from "./tools.ts";
 import { failedEnd } from "./usage.ts";
 
@@ -81,6 +81,7 @@ export class OpenaiChatRelay implements FrameRelay {
         const written = isPlain || isLast ? writtenText(text) : undefined;
         if (written !== undefined) {
           const next = textTo + template.suffix.length;
+          if (at === 0 && next === block.length) prepareLone(template);
           this.#output.add(written);
           if (!template.same) {
             if (passFrom < at) out += block.slice(passFrom, at);
@@ -104,6 +105,10 @@ export class OpenaiChatRelay implements FrameRelay {
     }
     if (isOpen) out += this.#template?.ourSuffix ?? "";
     return passFrom < at && passFrom < block.length ? out + block.slice(passFrom, at) : out;
+  }
+
+  rewritten(bytes: Uint8Array, from: number, to: number): Uint8Array | undefined {
+    return this.#done ? undefined : this.#template?.lone?.rewritten(bytes, from, to, this.#output);
   }
 
   end(): string {

@@ -1,5 +1,6 @@
 // What surrounds the text of a stream's plain frames. It hardly ever changes within a stream, so that such frames need not be parsed.
 
+import { LoneFrames } from "../../lone-frame.ts";
 import { contentSpan } from "../relay-frames.ts";
 
 /** The text around the content of a plain text frame, as the upstream sends it and as the client gets it. */
@@ -12,6 +13,8 @@ export interface TextTemplate {
   readonly between: string;
   readonly ourBetween: string;
   readonly same: boolean;
+  /** The same for frames that arrive alone; made once one did. */
+  lone?: LoneFrames;
 }
 
 /** The template of a frame, of which the data is known as the upstream sent it and as the client gets it. */
@@ -25,6 +28,12 @@ export function templateOf(data: string, spliced: string): TextTemplate | undefi
   const ourSuffix = `${spliced.slice(ours.end)}\n\n`;
   const same = prefix === ourPrefix && suffix === ourSuffix;
   return { prefix, suffix, ourPrefix, ourSuffix, between: suffix + prefix, ourBetween: ourSuffix + ourPrefix, same };
+}
+
+/** Prepares a template for frames that arrive alone. */
+export function prepareLone(template: TextTemplate): void {
+  const { prefix, suffix, ourPrefix, ourSuffix } = template;
+  template.lone ??= new LoneFrames({ before: prefix, after: suffix }, { before: ourPrefix, after: ourSuffix });
 }
 
 /** The position of the quote that ends a text within a frame; -1 if the frame ends before it. Texts of chunks are short. */
