@@ -3,6 +3,7 @@
 // Functions that wait return nothing or a boolean; text is measured last, by its own length, which no page can replace.
 
 import { UNSEEN_ATTRIBUTE } from "../dom/unseen-attribute.ts";
+import { IS_WATCHED } from "./scroll-watch.ts";
 
 /** Whether the document has been parsed completely. */
 export const IS_WHOLE = `() => document.readyState === "complete"`;
@@ -37,9 +38,11 @@ export const WAIT_FOR_DRAWING = `async (maxMs) => {
 }`;
 
 /**
- * Scrolls down screen by screen so that lazy content loads, then back to the top. Returns false if there is nothing to scroll.
+ * Scrolls down screen by screen so that lazy content loads, then back to the top. Returns false if there is nothing to scroll, or
+ * if only text is wanted and nothing would load.
  */
-export const SCROLL_THROUGH = `async ({ steps, pauseMs }) => {
+export const SCROLL_THROUGH = `async ({ steps, pauseMs, isForText }) => {
+  if (isForText && !(${IS_WATCHED})()) return false;
   let hasMoved = false;
   for (let step = 0; step < steps; step++) {
     const before = window.scrollY;

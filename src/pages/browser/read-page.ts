@@ -70,8 +70,11 @@ export async function wholeDocument(page: Page, signal: AbortSignal): Promise<vo
   }
 }
 
+/** What a page is shown for: its text alone, steps of the caller, or a screenshot. */
+export type ShownFor = "text" | "steps" | "picture";
+
 /** Waits until the page stops changing, within the time left. */
-export async function settle(page: Page, reading: ReadLimits, isPicture: boolean): Promise<void> {
+export async function settle(page: Page, reading: ReadLimits, purpose: ShownFor): Promise<void> {
   const { leftMs, signal, activity } = reading;
   const timeLeft = () => leftMs() - READING_MS;
   const step = async (source: string, argument: unknown, maxMs: number): Promise<unknown> => {
@@ -101,15 +104,16 @@ export async function settle(page: Page, reading: ReadLimits, isPicture: boolean
   await quiet();
   // An application that has rendered nothing yet may be waiting for a timer or for an open channel.
   if ((await step(WAIT_FOR_DRAWING, DRAWING_MS_MAX, DRAWING_MS_MAX + 500)) === true) await quiet();
+  const scrolling = { ...(purpose === "picture" ? SCROLL_FOR_PICTURE : SCROLL), isForText: purpose === "text" };
   // A list that loads more at its end must be scrolled again, to its new end.
   for (let round = 0, isFed = true; isFed && round < SCROLLS_MAX; round++) {
     const before = activity.count();
-    const hasMoved = await step(SCROLL_THROUGH, isPicture ? SCROLL_FOR_PICTURE : SCROLL, STEP_TIMEOUT_MS);
-    // A page that fits on one screen cannot be scrolled.
+    const hasMoved = await step(SCROLL_THROUGH, scrolling, STEP_TIMEOUT_MS);
+    // A page that fits on one screen, or that nothing watches, is not scrolled.
     if (hasMoved !== false) await quiet();
     isFed = hasMoved !== false && activity.count() > before;
   }
-  if (isPicture) await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
+  if (purpose === "picture") await step(WAIT_FOR_IMAGES, IMAGES_WAIT_MS, IMAGES_WAIT_MS + 500);
   await step(DISMISS_CONSENT, null, STEP_TIMEOUT_MS);
 }
 

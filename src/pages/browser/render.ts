@@ -14,7 +14,17 @@ import type { BrowserEgress, ProxyTicket } from "./egress.ts";
 import { FOREIGN_BROWSER } from "./in-page.ts";
 import { type Tamed, tame } from "./navigation-guard.ts";
 import { openSeen, openUnseen } from "./open-page.ts";
-import { photograph, READING_MS, type ReadLimits, readHtml, settle, wholeDocument, within } from "./read-page.ts";
+import {
+  photograph,
+  READING_MS,
+  type ReadLimits,
+  readHtml,
+  type ShownFor,
+  settle,
+  wholeDocument,
+  within,
+} from "./read-page.ts";
+import { WATCH_SCROLLING } from "./scroll-watch.ts";
 
 /** What to render. */
 export interface RenderRequest {
@@ -132,7 +142,7 @@ interface Showing {
 async function renderIn(browser: Browser, request: RenderRequest, showing: Showing): Promise<Rendered> {
   const endsMs = performance.now() + request.timeoutMs;
   // Windows of a remote browser are left as they are, and a page must be painted for screenshots and clicks.
-  const isUnseen = request.screenshot === "none" && !isHandled(request) && showing.deps.egress?.isRemote === false;
+  const isUnseen = purposeOf(request) === "text" && showing.deps.egress?.isRemote === false;
   const open = isUnseen ? openUnseen : openSeen;
   const opening = open(browser, {
     userAgent: request.userAgent,
@@ -153,6 +163,7 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
   if (request.signal.aborted) stop();
   try {
     if (showing.deps.egress?.isRemote !== false) await context.addInitScript(FOREIGN_BROWSER);
+    if (purposeOf(request) === "text") await context.addInitScript(WATCH_SCROLLING);
     const page = await within(openTimeoutMs, opened.newPage()).catch((error: unknown) => {
       throw asHanging(error);
     });
@@ -163,6 +174,11 @@ async function renderIn(browser: Browser, request: RenderRequest, showing: Showi
     // A context that does not close in time remains until the browser ends.
     await within(CLOSE_TIMEOUT_MS, context.close()).catch(() => undefined);
   }
+}
+
+function purposeOf(request: RenderRequest): ShownFor {
+  if (request.screenshot !== "none") return "picture";
+  return isHandled(request) ? "steps" : "text";
 }
 
 /** Whether the caller wants steps or a device of its own, so that the page has to be shown in a visible window. */
@@ -195,7 +211,7 @@ async function showPage(
   const tamed = tame(context, page, {
     guard: deps.guard,
     way,
-    isTextOnly: request.screenshot === "none" && !isHandled(request),
+    isTextOnly: purposeOf(request) === "text",
     blocksAds: browsing?.blocksAds === true,
     headers: browsing === undefined ? {} : browsing.headers,
     onRedirect: async (url) => request.onRedirect?.(url, request.signal),
@@ -236,7 +252,7 @@ async function readShown(
   const { browsing, screenshot: extent } = request;
   const { leftMs } = reading;
   try {
-    await settle(page, reading, extent !== "none");
+    await settle(page, reading, purposeOf(request));
     if (browsing !== undefined && browsing.waitMs > 0)
       await within(leftMs(), page.waitForTimeout(Math.min(browsing.waitMs, Math.max(1, leftMs() - READING_MS))));
     const steps = browsing?.actions ?? [];

@@ -1,0 +1,62 @@
+// Tells whether scrolling could change a page, so that the many pages that nothing would load on the way down are read without
+// it. Both functions run inside the page, as source text (see in-page.ts). A page that tampers with them loses only text of its own.
+
+/** Where a window keeps what its page did. Not enumerable, so that pages which list their globals do not see it. */
+const RECORD = `Symbol.for("scroll watch")`;
+/** A page that used a timer or an animation frame this recently may be asking where it is scrolled to. */
+const RAN_MS = 200;
+/** A slower interval would not run while the page is scrolled. */
+const INTERVAL_MS_MAX = 1000;
+
+/**
+ * Notes from the start of each document, frames included, what reacts to scrolling: listeners, observers, and timers, which may ask
+ * for the position. Proxies leave the functions as they are for everyone who looks at them.
+ */
+export const WATCH_SCROLLING = `(() => {
+  const record = { isWatched: false, ranMs: -1e9 };
+  Object.defineProperty(window, ${RECORD}, { value: record });
+  const { apply } = Reflect;
+  const clock = performance;
+  const now = performance.now;
+  const around = (owner, name, note) => {
+    if (owner && typeof owner[name] === "function") owner[name] = new Proxy(owner[name], { apply: (work, self, given) => { note(self, given); return apply(work, self, given); } });
+  };
+  const watched = () => { record.isWatched = true; };
+  const ran = () => { record.ranMs = apply(now, clock, []); };
+  around(EventTarget.prototype, "addEventListener", (self, [type]) => {
+    // Elements with a scroll bar of their own are not scrolled.
+    if (type == "contentvisibilityautostatechange" || ((type == "scroll" || type == "scrollend") && self?.nodeType !== 1)) watched();
+  });
+  around(window.IntersectionObserver?.prototype, "observe", watched);
+  around(window, "setInterval", (self, [work, ms]) => { if (!(ms > ${INTERVAL_MS_MAX})) watched(); });
+  around(window, "setTimeout", ran);
+  around(window, "requestAnimationFrame", ran);
+})();`;
+
+/** Whether anything noted above, or a frame that loads in view, makes it worth scrolling. True if that is unknown. */
+export const IS_WATCHED = `() => {
+  const isLazy = (root) => {
+    if (root.querySelector('iframe[loading="lazy" i]')) return true;
+    for (const element of root.querySelectorAll("*")) if (element.shadowRoot && isLazy(element.shadowRoot)) return true;
+    return false;
+  };
+  const isWatched = (view) => {
+    const record = view[${RECORD}];
+    if (!record || record.isWatched || !(view.performance.now() - record.ranMs > ${RAN_MS})) return true;
+    if (view.onscroll || view.document.onscroll || isLazy(view.document)) return true;
+    for (const frame of view.document.querySelectorAll("iframe, frame, object")) {
+      if (frame.contentDocument ? isWatched(frame.contentWindow) : isForeign(frame)) return true;
+    }
+    return false;
+  };
+  // What a frame of another origin does is unknown. Small ones are not read.
+  const isForeign = (frame) => {
+    const box = frame.getBoundingClientRect();
+    return frame.contentWindow !== null && box.width > 200 && box.height > 100;
+  };
+  try {
+    return isWatched(window);
+  } catch {
+    return true;
+  }
+}`;
