@@ -32,8 +32,13 @@ export class LoneFrames {
     before.copy(this.#ours);
   }
 
+  /** The length of what stands around the texts of the upstream's frames. */
+  get aroundBytes(): number {
+    return this.#before.length + this.#after.length;
+  }
+
   /**
-   * The frame for the client, if the bytes are one of these frames with plain text in ASCII; the bytes are valid until the next call.
+   * The frame for the client, if the bytes are one of these frames with some plain text in ASCII; the bytes are valid until the next call.
    * Its text is added to the output.
    */
   rewritten(bytes: Uint8Array, from: number, to: number, output: OutputText): Uint8Array | undefined {
@@ -41,7 +46,7 @@ export class LoneFrames {
     const after = this.#after;
     const textFrom = from + before.length;
     const textTo = to - after.length;
-    if (textTo < textFrom || textTo - textFrom > TEXT_BYTES_MAX) return undefined;
+    if (textTo <= textFrom || textTo - textFrom > TEXT_BYTES_MAX) return undefined;
     // The end first: if frames differ in more than their text, it is mostly there.
     for (let at = 0; at < after.length; at++) if (bytes[textTo + at] !== after[at]) return undefined;
     for (let at = 0; at < before.length; at++) if (bytes[from + at] !== before[at]) return undefined;

@@ -4,6 +4,8 @@ import { isRecord } from "../base/json-object.ts";
 import { parseFrame } from "../base/sse.ts";
 import type { ChatEvent, ReasoningDelta, TextDelta } from "../chat/event.ts";
 import type { EventReader, PlainReading } from "./dialect.ts";
+import { type FrameSurroundings, LoneFrames } from "./lone-frame.ts";
+import type { OutputText } from "./output-text.ts";
 
 /** How often frames that are not like the last one are learned in a row, before frames are only parsed. */
 const LEARNED_MAX = 16;
@@ -24,6 +26,8 @@ export interface EventSink {
   take(events: readonly ChatEvent[]): void;
   /** Takes an event that repeats the last one with another text. `isPlain`: JSON holds the text as it is, without escapes. */
   repeat(event: TextDelta | ReasoningDelta, text: string, isPlain: boolean): void;
+  /** What it would write around the text of a further such event, if that is all it does with one. */
+  around?(event: TextDelta): FrameSurroundings | undefined;
   /** Whether nothing more is taken. */
   readonly isOver: boolean;
 }
@@ -34,6 +38,8 @@ export class StreamReader {
   readonly #sink: EventSink;
   readonly #plain: PlainFrames | undefined;
   readonly #events: ChatEvent[] = [];
+  /** Frames like the last one that arrive alone, until another frame is read. */
+  #lone: LoneFrames | undefined;
 
   constructor(reader: EventReader, sink: EventSink) {
     this.#reader = reader;
@@ -53,6 +59,7 @@ export class StreamReader {
       const text = end < 0 ? undefined : (plain as PlainFrames).textIn(block);
       if (event !== undefined && text !== undefined) {
         sink.repeat(event, text, plain?.isSpecial !== true);
+        if (at === 0 && end === block.length) this.#lone ??= this.#loneFrames(event);
         chars += text.length;
         lastAt = at;
         at = end;
@@ -65,8 +72,23 @@ export class StreamReader {
     if (chars > 0) plain?.passed(chars, block.slice(lastAt, at));
   }
 
+  #loneFrames(event: TextDelta | ReasoningDelta): LoneFrames | undefined {
+    const theirs = this.#plain?.surroundings;
+    const ours = event.type === "text-delta" ? this.#sink.around?.(event) : undefined;
+    return theirs === undefined || ours === undefined ? undefined : new LoneFrames(theirs, ours);
+  }
+
+  /** What the sink would write of a frame that arrived alone, if it is like the last one. See `FrameRelay.rewritten`. */
+  rewritten(bytes: Uint8Array, from: number, to: number, output: OutputText): Uint8Array | undefined {
+    const lone = this.#lone;
+    const written = lone?.rewritten(bytes, from, to, output);
+    if (written !== undefined) this.#plain?.passed(to - from - (lone as LoneFrames).aroundBytes, "");
+    return written;
+  }
+
   /** Reads the frame at a position, and returns its end. */
   #read(block: string, at: number): number {
+    this.#lone = undefined;
     const found = block.indexOf("\n\n", at);
     const end = found < 0 ? block.length : found;
     const frame = parseFrame(block.slice(at, end));
@@ -80,6 +102,7 @@ export class StreamReader {
   }
 
   end(): void {
+    this.#lone = undefined;
     this.#reader.end(this.#events);
     this.#sink.take(this.#events);
     this.#events.length = 0;
@@ -104,6 +127,13 @@ class PlainFrames {
   /** The event of the frame that was learned; undefined if there is none or the reader has read another frame since then. */
   get event(): TextDelta | ReasoningDelta | undefined {
     return this.#event;
+  }
+
+  /** What stands around the text of the frames that were learned, if nothing else varies and no reader needs the last of them. */
+  get surroundings(): FrameSurroundings | undefined {
+    const [before, after, ...others] = this.#constants;
+    const isPlain = this.#reading.varying === undefined && others.length === 0;
+    return isPlain && before !== undefined && after !== undefined ? { before, after } : undefined;
   }
 
   /** Whether the text of the frame that was found last has escapes, or characters that JSON does not allow in strings. */

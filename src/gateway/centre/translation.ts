@@ -97,6 +97,10 @@ export class Translation implements FrameRelay, EventSink {
     return this.#taken();
   }
 
+  rewritten(bytes: Uint8Array, from: number, to: number): Uint8Array | undefined {
+    return this.#ended ? undefined : this.#reader.rewritten(bytes, from, to, this.#output);
+  }
+
   end(): string {
     if (this.#ended) return "";
     this.#reader.end();
@@ -133,6 +137,10 @@ export class Translation implements FrameRelay, EventSink {
       }
     }
     this.#take({ ...event, text });
+  }
+
+  around(): TextSurroundings | undefined {
+    return this.#around ?? undefined;
   }
 
   /** The events with the opening before the first one with content, if there is one. */

@@ -127,10 +127,13 @@ const TEXTS = [
   "\ud800",
 ];
 
+const PLAIN_TEXTS = ["a", " word", "}}]}", "\u007f", "z".repeat(256), "z".repeat(257)];
+const MOSTLY_PLAIN = [...TEXTS, ...Array.from({ length: 8 }, () => PLAIN_TEXTS).flat()];
+
 /** Runs of frames of one kind, as they come in streams, with any others between them. */
-const runs = ({ open, frames, close }: Sample) =>
+const runs = ({ open, frames, close }: Sample, texts: readonly string[] = TEXTS, maxLength = 6) =>
   fc
-    .array(fc.tuple(fc.nat(frames.length - 1), fc.array(fc.constantFrom(...TEXTS), { minLength: 1, maxLength: 6 })), {
+    .array(fc.tuple(fc.nat(frames.length - 1), fc.array(fc.constantFrom(...texts), { minLength: 1, maxLength })), {
       maxLength: 6,
     })
     .map(
@@ -151,6 +154,22 @@ const identity: Pick<RelayIdentity, "settle" | "tell" | "requestId"> = {
 
 const EXCHANGES = WIRE_FORMATS.map((format) => ({ format, exchange: exchangeFor(format, requestOf(format)) }));
 
+/** The formats whose writers say what stands around a text. */
+const REPEATING = EXCHANGES.flatMap(({ format, exchange }, at) =>
+  format.writer(exchange).around === undefined ? [] : [at],
+);
+
+/** How many frames that arrived alone were rewritten as bytes. */
+let rewrites = 0;
+
+/** Where the frames of a stream end. */
+function frameEnds(stream: string): number[] {
+  const bytes = Buffer.from(stream);
+  const ends: number[] = [];
+  for (let at = bytes.indexOf("\n\n"); at >= 0; at = bytes.indexOf("\n\n", at + 2)) ends.push(at + 2);
+  return ends;
+}
+
 function translated(
   reader: EventReader,
   stream: string,
@@ -166,12 +185,16 @@ function translated(
   const bytes = Buffer.from(stream);
   let out = "";
   let from = 0;
+  let rewritten = 0;
   for (const to of [...[...cuts].sort((a, b) => a - b).filter((cut) => cut < bytes.length), bytes.length]) {
-    out += translation.push(cutter.push(bytes, from, to));
+    const frame = cutter.isBetweenFrames ? translation.rewritten(bytes, from, to) : undefined;
+    if (frame !== undefined) rewritten++;
+    out += frame === undefined ? translation.push(cutter.push(bytes, from, to)) : Buffer.from(frame).toString();
     from = to;
   }
   out += translation.push(cutter.end()) + translation.end();
   const { fault, usage, finished, output: written } = translation;
+  rewrites += rewritten;
   return { out, fault, usage, finished, text: written.toString() };
 }
 
@@ -190,6 +213,23 @@ describe.each(DIALECTS.map((dialect) => [dialect.name, dialect] as const))("%s",
       }),
       { numRuns: 400 },
     );
+  });
+
+  test("so is what they get of frames that arrive alone", () => {
+    const format = fc.constantFrom(...REPEATING);
+    const stops = fc.constantFrom(undefined, undefined, undefined, ["wor", "te"]);
+    rewrites = 0;
+    fc.assert(
+      fc.property(runs(sample, MOSTLY_PLAIN, 16), format, cuts, stops, (stream, at, cut, stop) => {
+        const expected = translated(parsing(dialect.reader()), stream, at, [], stop);
+        const alone = [...frameEnds(stream), ...cut];
+        expect(translated(dialect.reader(), stream, at, alone, stop)).toEqual(expected);
+      }),
+      { numRuns: 400 },
+    );
+    // Where more than the text varies, or a reader needs each frame, none is.
+    if (name === "openai-chat" || name === "anthropic-messages") expect(rewrites).toBeGreaterThan(100);
+    else expect(rewrites).toBe(0);
   });
 
   test("so are the events of streams with errors in them", () => {
