@@ -23,20 +23,45 @@ const SAMPLE_CHARACTERS = 2048;
 export function countTokens(text: string): number {
   if (text.length === 0) return 0;
   const exact = text.length <= AT_ONCE_CHARACTERS_MAX ? countAtOnce(text, AT_ONCE_MERGED_MAX) : undefined;
-  if (exact !== undefined) return exact;
-  const apart = (text.length - SAMPLE_CHARACTERS) / (SAMPLES - 1);
+  return exact ?? sampled(text.length, (from, to) => text.slice(from, to));
+}
+
+/** The same of the text of these lines. If they are long, they are not joined for it. */
+export function countLineTokens(lines: readonly string[]): number {
+  const characters = lines.reduce((sum, { length }) => sum + length, Math.max(0, lines.length - 1));
+  if (characters <= AT_ONCE_CHARACTERS_MAX) return countTokens(lines.join("\n"));
+  return sampled(characters, (from, to) => joinedPart(lines, from, to));
+}
+
+/** `lines.join("\n").slice(from, to)` */
+function joinedPart(lines: readonly string[], from: number, to: number): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const line of lines) {
+    if (at > to) break;
+    const end = at + line.length;
+    if (at > from) parts.push("\n");
+    if (end >= from) parts.push(line.slice(Math.max(0, from - at), to - at));
+    at = end + 1;
+  }
+  return parts.join("");
+}
+
+/** The tokens of a text, extrapolated from parts of it. */
+function sampled(characters: number, slice: (from: number, to: number) => string): number {
+  const apart = (characters - SAMPLE_CHARACTERS) / (SAMPLES - 1);
   let counted = 0;
   for (let sample = 0; sample < SAMPLES; sample++) {
     const from = Math.round(sample * apart);
-    counted += countAtOnce(text.slice(from, from + SAMPLE_CHARACTERS))!;
+    counted += countAtOnce(slice(from, from + SAMPLE_CHARACTERS))!;
   }
-  return Math.ceil((counted * text.length) / (SAMPLES * SAMPLE_CHARACTERS));
+  return Math.ceil((counted * characters) / (SAMPLES * SAMPLE_CHARACTERS));
 }
 
 /** The tokens of several texts together, which are extrapolated in the same way if they are long together. */
 export function countAllTokens(texts: readonly string[]): number {
   const characters = texts.reduce((sum, { length }) => sum + length, 0);
-  if (characters > AT_ONCE_CHARACTERS_MAX) return countTokens(texts.join("\n"));
+  if (characters > AT_ONCE_CHARACTERS_MAX) return countLineTokens(texts);
   return texts.reduce((sum, text) => sum + countTokens(text), 0);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countTokens as reference } from "gpt-tokenizer/encoding/o200k_base";
-import { countTokens, TokenCounter } from "../../src/tokens/count.ts";
+import { countLineTokens, countTokens, TokenCounter } from "../../src/tokens/count.ts";
 import { pieceEnd } from "../../src/tokens/pieces.ts";
 import { anyText } from "../support/any-text.ts";
 
@@ -217,3 +217,23 @@ describe("TokenCounter", () => {
     expect(turns - before).toBeGreaterThan(8);
   });
 });
+
+test("lines count as the text that they make, in short and where long ones are sampled", () => {
+  const line = fc.oneof(
+    fc.constantFrom("", "\n", "one line of words"),
+    fc.integer({ min: 1, max: 40_000 }).map(numbered),
+  );
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 40 }), (lines) => {
+      expect(countLineTokens(lines)).toBe(countTokens(lines.join("\n")));
+    }),
+    { numRuns: 60, examples: [[[]], [["", ""]], [[numbered(300_000)]], [[...Array(300_000).keys()].map(() => "")]] },
+  );
+});
+
+/** Different words, so that each part has a number of tokens of its own. */
+function numbered(characters: number): string {
+  let text = "";
+  for (let n = characters; text.length < characters; n = (n * 7919 + 13) % 1_000_003) text += `${n.toString(36)} `;
+  return text.slice(0, characters);
+}

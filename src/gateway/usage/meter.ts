@@ -7,7 +7,7 @@ import { type ChatEvent, lastFinish, type Usage } from "../../chat/event.ts";
 import type { ChatRequest } from "../../chat/request.ts";
 import { isComplete, settledUsage } from "../../chat/usage.ts";
 import type { UsageRecord } from "../../store/usage/record.ts";
-import { countTokens } from "../../tokens/count.ts";
+import { countLineTokens, countTokens } from "../../tokens/count.ts";
 import { type OutputText, writtenOutput } from "../../upstream/output-text.ts";
 import { writeBilledCost } from "./billed-cost.ts";
 import { type LabelHolder, usageLabelsOf } from "./labels.ts";
@@ -87,7 +87,7 @@ export type SettleUsage = (told: Usage | undefined, output: OutputText) => Usage
 export function usageSettler(chat: ChatRequest, prices: Prices | undefined): SettleUsage {
   let counted: number | undefined;
   const input = () => {
-    counted ??= countTokens(promptText(chat)) + mediaTokens(chat);
+    counted ??= countLineTokens(promptTexts(chat)) + mediaTokens(chat);
     return counted;
   };
   const settle: SettleUsage = (told, output) =>
@@ -139,8 +139,8 @@ function outputTokens(output: OutputText): number {
 /** The tokens of a generated picture of medium quality and 1024 by 1024 pixels (platform.openai.com/docs/guides/image-generation). */
 const PICTURE_TOKENS = 1056;
 
-/** All text of a prompt, to be counted. Images and documents are counted by `mediaTokens`. */
-export function promptText(chat: ChatRequest): string {
+/** The texts of a prompt, to be counted as lines. Images and documents are counted by `mediaTokens`. */
+export function promptTexts(chat: ChatRequest): string[] {
   const texts: string[] = [];
   for (const message of chat.messages) {
     for (const part of message.content) {
@@ -159,5 +159,5 @@ export function promptText(chat: ChatRequest): string {
       tool.type === "function" ? JSON.stringify(tool.parameters ?? {}) : "",
     );
   }
-  return texts.join("\n");
+  return texts;
 }

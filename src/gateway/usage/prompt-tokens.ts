@@ -3,7 +3,7 @@
 import type { ChatRequest } from "../../chat/request.ts";
 import { TokenCounter } from "../../tokens/count.ts";
 import { mediaOf } from "./media-tokens.ts";
-import { promptText } from "./meter.ts";
+import { promptTexts } from "./meter.ts";
 
 /** Tokens of the role and the separators around a message. */
 export const TURN_TOKENS = 4;
@@ -13,7 +13,7 @@ const TOOL_TOKENS = 8;
 /** The tokens of the messages, tools and media of a request. */
 export async function promptTokens(chat: ChatRequest): Promise<number> {
   const counter = new TokenCounter();
-  let tokens = (await counter.count(promptText(chat))) + TURN_TOKENS * chat.messages.length;
+  let tokens = (await counter.count(promptTexts(chat).join("\n"))) + TURN_TOKENS * chat.messages.length;
   for (const tool of chat.tools) {
     tokens += TOOL_TOKENS + (tool.type === "server" ? await counter.count(JSON.stringify(tool.value)) : 0);
   }

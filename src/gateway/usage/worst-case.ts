@@ -5,10 +5,10 @@ import { costMicros, type Measured, type Prices } from "../../catalog/prices.ts"
 import { asksForLongCache } from "../../chat/cache-marks.ts";
 import type { AudioPart, ChatRequest, FilePart, OpaquePart } from "../../chat/request.ts";
 import { serviceName } from "../../chat/usage.ts";
-import { countTokens } from "../../tokens/count.ts";
+import { countLineTokens, countTokens } from "../../tokens/count.ts";
 import { asksForLargerContext } from "../rules/context-window.ts";
 import type { Defaults } from "../rules/policy.ts";
-import { promptText } from "./meter.ts";
+import { promptTexts } from "./meter.ts";
 
 /** Other vendors' vocabularies split a text into up to this many times as many tokens. */
 const VOCABULARY_FACTOR = 1.5;
@@ -75,7 +75,7 @@ function worstInputTokens(chat: ChatRequest): number {
     }
   }
   for (const tool of chat.tools) if (tool.type === "server") tokens += countTokens(JSON.stringify(tool.value));
-  return Math.ceil((tokens + countTokens(promptText(chat))) * VOCABULARY_FACTOR);
+  return Math.ceil((tokens + countLineTokens(promptTexts(chat))) * VOCABULARY_FACTOR);
 }
 
 /** The tokens of a part that is not text of the prompt. */
