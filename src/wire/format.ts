@@ -172,6 +172,12 @@ export interface WireFormat extends NamedFormat {
    * documented parameters.
    */
   decode(body: Readonly<Record<string, unknown>>, options: DecodeOptions): ChatRequest;
+  /** The same for a body of megabytes, where that takes long: calls `pause` at intervals, and awaits what it returns. */
+  decodeInSteps?(
+    body: Readonly<Record<string, unknown>>,
+    options: DecodeOptions,
+    pause: () => Promise<void> | undefined,
+  ): Promise<ChatRequest>;
   /**
    * Finds the changes to the history of a relayed body: the gateway's envelopes are opened for the provider that issued their
    * content, and values of other providers are removed. `removed`: whether some reasoning was removed.

@@ -1,15 +1,16 @@
 // What is done with a request once its body was read: its model is found, and the stages prepare it.
 
 import type { BodyText } from "../../base/long-json.ts";
+import { createPause } from "../../base/time-slices.ts";
 import { resolveModel } from "../../catalog/resolve.ts";
 import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { withoutTags } from "../admission/tags.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
-import type { Answer } from "./stage.ts";
+import type { Answer, ChatTurn } from "./stage.ts";
 import { answerStreaming } from "./streamed.ts";
 import { type AskedRequest, decodeOptions, turnOf, withUsualNames } from "./turn.ts";
-import { type Prepared, prepared } from "./walk.ts";
+import { isLongRequest, type Prepared, prepared } from "./walk.ts";
 import { answerWhole } from "./whole.ts";
 
 /** A request whose caller was let in. */
@@ -60,9 +61,18 @@ function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
 }
 
 function openedOne(deps: GatewayDeps, asked: AskedRequest): Prepared | Promise<Answer> {
-  const { request, format } = asked;
+  const { request, format, body } = asked;
   const options = decodeOptions(request);
-  const turn = turnOf(deps, asked, format.decode(asked.body, options), options);
+  if (format.decodeInSteps === undefined || !isLongRequest(asked))
+    return openedChat(deps, asked, turnOf(deps, asked, format.decode(body, options), options));
+  return format.decodeInSteps(body, options, createPause(asked.exchange.startedMs)).then((chat) => {
+    const found = openedChat(deps, asked, turnOf(deps, asked, chat, options));
+    return found instanceof Promise ? found : answerReady(deps, request, found);
+  });
+}
+
+function openedChat(deps: GatewayDeps, asked: AskedRequest, turn: ChatTurn): Prepared | Promise<Answer> {
+  const { request } = asked;
   const { larger } = turn.model;
   if (larger !== undefined && asked.instead === undefined) {
     // Few models name a larger one.

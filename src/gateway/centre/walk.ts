@@ -40,14 +40,17 @@ const STEP_CHARS_MIN = 512 * 1024;
 export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
   const state = { turn, runs: NO_RUNS, made: undefined };
   // Such a request was decoded just now.
-  return isLong(turn) ? longStep(turn.exchange.startedMs).then(() => walk(stages, 0, state)) : walk(stages, 0, state);
+  return isLongRequest(turn)
+    ? longStep(turn.exchange.startedMs).then(() => walk(stages, 0, state))
+    : walk(stages, 0, state);
 }
 
-const isLong = ({ text }: ChatTurn) => text.length >= STEP_CHARS_MIN;
+/** Whether a request is so long that it is worked on in steps. */
+export const isLongRequest = ({ text }: Pick<ChatTurn, "text">): boolean => text.length >= STEP_CHARS_MIN;
 
 function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<Prepared> {
   let now = state;
-  const inSteps = isLong(state.turn);
+  const inSteps = isLongRequest(state.turn);
   for (let at = from; at < stages.length; at++) {
     if (inSteps && at > from) {
       const reached = now;
@@ -186,7 +189,7 @@ async function adapt(
 ): Promise<void> {
   for (let at = from; at < runs.length; at++) {
     const turn = steps[at]!;
-    if (isLong(turn) && runs[at]!.adapt !== undefined) await longStep(turn.exchange.startedMs);
+    if (isLongRequest(turn) && runs[at]!.adapt !== undefined) await longStep(turn.exchange.startedMs);
     const change = await runs[at]!.adapt?.(turn, target, platformSignal(signal));
     steps[at + 1] = change === undefined ? turn : changed(turn, change);
   }

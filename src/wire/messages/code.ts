@@ -4,7 +4,7 @@ import type { ChatResult, ResultBlock } from "../../chat/result.ts";
 import type { AnswerContext, WireFormat } from "../format.ts";
 import { sealedCall } from "../seal-envelopes.ts";
 import { MESSAGES_ORIGIN } from "./blocks.ts";
-import { decodeMessages } from "./decode.ts";
+import { decodeMessages, decodeMessagesInSteps } from "./decode.ts";
 import { messagesEntries } from "./entries.ts";
 import { MESSAGES_FIELDS } from "./fields.ts";
 import { MESSAGES_NAMES, MESSAGES_READS } from "./members.ts";
@@ -25,6 +25,7 @@ import { MessagesWriter, messagesTools } from "./stream.ts";
 export const MESSAGES_CODE = {
   fields: MESSAGES_FIELDS,
   decode: decodeMessages,
+  decodeInSteps: decodeMessagesInSteps,
   openSeals: openMessages,
   entries: messagesEntries,
   encode,

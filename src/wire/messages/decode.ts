@@ -13,17 +13,52 @@ import { readTool, toolName } from "./tools.ts";
 
 /** Reads the body of `POST /v1/messages`. */
 export function decodeMessages(body: check.Fields, options: DecodeOptions): ChatRequest {
-  return { ...decodeCountTokens(body, options), maxTokens: check.need(body, "max_tokens", check.expectInteger(0)) };
+  return withLimit(body, decodeCountTokens(body, options));
+}
+
+/** The same, and calls `pause` after each message. */
+export async function decodeMessagesInSteps(
+  body: check.Fields,
+  options: DecodeOptions,
+  pause: () => Promise<void> | undefined,
+): Promise<ChatRequest> {
+  const head = readHead(body);
+  const reader = new MessageReader(body, options, head.directions);
+  while (reader.next()) {
+    const wait = pause();
+    if (wait !== undefined) await wait;
+  }
+  return withLimit(body, withRest(body, head, reader.messages));
+}
+
+function withLimit(body: check.Fields, chat: ChatRequest): ChatRequest {
+  return { ...chat, maxTokens: check.need(body, "max_tokens", check.expectInteger(0)) };
 }
 
 /** Reads the body of `POST /v1/messages/count_tokens`, which is the same without an output limit. */
 export function decodeCountTokens(body: check.Fields, options: DecodeOptions): ChatRequest {
+  const head = readHead(body);
+  const reader = new MessageReader(body, options, head.directions);
+  while (reader.next());
+  return withRest(body, head, reader.messages);
+}
+
+/** What is read before the messages. */
+function readHead(body: check.Fields) {
   const choice = check.maybe(body, "tool_choice", check.expectFields);
   const tools = check.maybe(body, "tools", check.expectListOf(readTool)) ?? [];
   const directions = new MessageDirections(tools.map(({ tool }) => toolName(tool)));
+  return { choice, tools, directions, model: check.need(body, "model", check.expectText) };
+}
+
+function withRest(
+  body: check.Fields,
+  { choice, tools, directions, model }: ReturnType<typeof readHead>,
+  messages: ChatMessage[],
+): ChatRequest {
   const chat: ChatRequest = {
-    model: check.need(body, "model", check.expectText),
-    messages: readMessages(body, options, directions),
+    model,
+    messages,
     stream: check.maybe(body, "stream", check.expectBoolean) ?? false,
     includeUsage: true,
     tools: [],
@@ -38,21 +73,38 @@ export function decodeCountTokens(body: check.Fields, options: DecodeOptions): C
   return withDirections(chat, tools, directions);
 }
 
-function readMessages(body: check.Fields, options: DecodeOptions, directions: MessageDirections): ChatMessage[] {
-  const list = check.need(body, "messages", check.expectList);
-  // If the upstream holds the conversation, it can be continued without new messages.
-  const goesOn = isRecord(body["thread"]) && body["thread"]["type"] === "continue";
-  if (list.length === 0 && !goesOn) check.reject("messages", "Invalid 'messages': at least one message is required.");
-  const messages: ChatMessage[] = [];
-  const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
-  if (system.length > 0) messages.push({ role: "system", content: system });
-  const lastUser = list.findLastIndex((message) => isRecord(message) && message["role"] === "user");
-  list.forEach((element, i) => {
+/** Reads the messages one by one. */
+class MessageReader {
+  readonly messages: ChatMessage[] = [];
+  readonly #list: readonly unknown[];
+  readonly #options: DecodeOptions;
+  readonly #directions: MessageDirections;
+  readonly #lastUser: number;
+  #at = 0;
+
+  constructor(body: check.Fields, options: DecodeOptions, directions: MessageDirections) {
+    const list = check.need(body, "messages", check.expectList);
+    // If the upstream holds the conversation, it can be continued without new messages.
+    const goesOn = isRecord(body["thread"]) && body["thread"]["type"] === "continue";
+    if (list.length === 0 && !goesOn) check.reject("messages", "Invalid 'messages': at least one message is required.");
+    const system = body["system"] === undefined || body["system"] === null ? [] : readSystem(body["system"], "system");
+    if (system.length > 0) this.messages.push({ role: "system", content: system });
+    this.#list = list;
+    this.#options = options;
+    this.#directions = directions;
+    this.#lastUser = list.findLastIndex((message) => isRecord(message) && message["role"] === "user");
+  }
+
+  /** Reads the next message. False if there is none. */
+  next(): boolean {
+    const i = this.#at++;
+    if (i >= this.#list.length) return false;
     const path = check.at("messages", i);
-    const message = check.expectFields(element, path);
-    messages.push(...readMessage(message, path, { options, directions, isPast: i < lastUser }));
-  });
-  return messages;
+    const message = check.expectFields(this.#list[i], path);
+    const isPast = i < this.#lastUser;
+    this.messages.push(...readMessage(message, path, { options: this.#options, directions: this.#directions, isPast }));
+    return true;
+  }
 }
 
 /** Reads a message. `isPast`: a user's message follows. */

@@ -29,6 +29,7 @@ export const messagesFormat: WireFormat = {
     return code().entries;
   },
   decode: (body, options) => code().decode(body, options),
+  decodeInSteps: (body, options, pause) => code().decodeInSteps(body, options, pause),
   openSeals: (body, reader) => code().openSeals(body, reader),
   encode: (result, exchange) => code().encode(result, exchange),
   writer: (exchange) => code().writer(exchange),
