@@ -114,3 +114,33 @@ describe("what a post quotes", () => {
   test("leaves the name of who is answered", () =>
     expect(thread((quotes[0] as (typeof quotes)[number])[1]("ann", first))).toContain("ann said:"));
 });
+
+describe("posts that were sent as data", () => {
+  const replies = [...POSTS.map(({ text }) => text), "Thanks, that did it!"];
+  const posts = replies.map((text, at) => ({
+    username: `skipper${at}`,
+    created_at: `2026-05-0${at + 1}T08:00:00Z`,
+    cooked: `<p>${text}</p>${at === 1 ? '<pre><code class="lang-js">pump.stop();</code></pre>' : ""}`,
+  }));
+  const place = "Everybody talks about boats here, with rules and manners that all new people have to read first.";
+  const data = (filler: string) =>
+    JSON.stringify({
+      site: JSON.stringify({ categories: [{ description: place }], filler }),
+      topic_5: JSON.stringify({ title: "Pump leaks", post_stream: { posts } }),
+    });
+  const page = (json: string) =>
+    `<html><head><title>Pump leaks - Boats</title></head><body><div class="hidden" id="data-preloaded" data-preloaded="${json.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"></div><div id="main"></div><script src="/discourse.js"></script></body></html>`;
+  for (const [size, filler] of [
+    ["a short thread", ""],
+    ["data of many characters", "x".repeat(100_000)],
+  ] as const)
+    test(`come out whole, in order, with title, authors and dates: ${size}`, () => {
+      const markdown = mainOf(page(data(filler)));
+      const expected = ["# Pump leaks", ...replies.flatMap((text, at) => [`skipper${at}`, `2026-05-0${at + 1}`, text])];
+      const places = expected.map((text) => markdown.indexOf(text));
+      expect(places).not.toContain(-1);
+      expect(places).toEqual(places.toSorted((a, b) => a - b));
+      expect(markdown).toContain("```js\npump.stop();\n```");
+      expect(markdown).not.toContain(place);
+    });
+});

@@ -3,6 +3,7 @@
 
 import { PageElement, PageText, walk } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
+import { embeddedJson, preloadedThread } from "./preloaded-posts.ts";
 
 /** Shorter strings are taken for labels and settings. */
 const PROSE_CHARS_MIN = 80;
@@ -10,14 +11,17 @@ const STRINGS_MAX = 500;
 const CHARS_MAX = 1024 * 1024;
 const DEPTH_MAX = 40;
 
-/** Adds the prose found in embedded data to the body. Returns whether there was any. */
+/** Adds the posts or the prose found in embedded data to the body. Returns whether there was any. */
 export function fillFromState(document: PageDocument): boolean {
   const found = new Set<string>();
   const budget = { chars: CHARS_MAX };
-  for (const source of [...document.states, ...attributeStates(document), ...document.structured]) {
-    const value = parseJson(source);
-    if (value !== undefined) collect(value, { found, budget, depth: 0 });
+  const values = [...document.states, ...attributeStates(document), ...document.structured].map(embeddedJson);
+  const thread = preloadedThread(values);
+  if (thread !== undefined) {
+    document.body.appendChild(thread);
+    return true;
   }
+  for (const value of values) if (value !== undefined) collect(value, { found, budget, depth: 0 });
   if (found.size === 0) return false;
   const article = new PageElement("article");
   for (const text of found) {
@@ -54,7 +58,7 @@ function collect(value: unknown, search: Search): void {
   if (depth > DEPTH_MAX || found.size >= STRINGS_MAX || budget.chars <= 0) return;
   const inner = { ...search, depth: depth + 1 };
   if (typeof value === "string") {
-    const nested = /^\s*[{[]/.test(value) ? parseJson(value) : undefined;
+    const nested = /^\s*[{[]/.test(value) ? embeddedJson(value) : undefined;
     if (nested !== undefined) collect(nested, inner);
     else if (isProse(value)) {
       found.add(value);
@@ -69,12 +73,4 @@ function isProse(text: string): boolean {
   const plain = text.replace(/<[^>]*>/g, " ");
   const words = plain.split(/\s+/).filter((word) => /^[\p{L}\p{N}"'“‘(]+[\p{L}\p{N}'’-]*[.,;:!?"'”)]*$/u.test(word));
   return words.length >= 10 && words.length > plain.split(/\s+/).length * 0.6 && /[.!?。]/.test(plain);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

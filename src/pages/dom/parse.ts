@@ -182,7 +182,8 @@ class Builder implements TagBuilder {
   #add(name: string, attributes: Record<string, string>): void {
     if (!this.#count()) return;
     const isTooDeep = this.#depth >= TREE_DEPTH_MAX;
-    for (const key in attributes) if ((attributes[key]?.length ?? 0) > ATTRIBUTE_CHARS_MAX) attributes[key] = "";
+    for (const key in attributes)
+      if ((attributes[key]?.length ?? 0) > ATTRIBUTE_CHARS_MAX) this.#shorten(attributes, key);
     const element = new PageElement(name, attributes);
     this.#current.appendChild(element);
     if (VOID_TAGS.has(name)) return;
@@ -191,6 +192,14 @@ class Builder implements TagBuilder {
       this.#current = element;
       this.#depth++;
     }
+  }
+
+  /** Empties a long attribute. Data for the scripts of the page is kept as such: forums send whole threads so. */
+  #shorten(attributes: Record<string, string>, key: string): void {
+    const value = attributes[key] ?? "";
+    attributes[key] = "";
+    const held = this.#states.reduce((sum, { length }) => sum + length, value.length);
+    if (key.startsWith("data-") && /^\s*[{[]/.test(value) && held <= STRUCTURED_CHARS_MAX) this.#states.push(value);
   }
 
   /**
