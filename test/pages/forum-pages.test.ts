@@ -64,12 +64,16 @@ describe("what a post quotes", () => {
         `<blockquote class="ipsQuote"><div class="ipsQuote_citation">4 minutes ago, ${who} said:</div><div class="ipsQuote_contents"><p>${text}</p></div></blockquote>`,
     ],
     ["vBulletin", (who, text) => `<div class="quote"><div class="quote_author">${who} said</div><p>${text}</p></div>`],
+    [
+      "a name with large letters",
+      (who, text) => `<div class="Part PartQuote"><div class="PartQuoteName">${who}</div><div>${text}</div></div>`,
+    ],
   ];
-  const thread = (quote: string) =>
+  const thread = (quote: string, head = '<meta name="generator" content="phpBB">') =>
     mainOf(
-      `<!doctype html><html><head><title>Pump leaks - Boat forum</title><meta name="generator" content="phpBB"></head><body id="phpbb"><div class="page-body"><h1>Pump leaks</h1>${POSTS.map(
+      `<!doctype html><html><head><title>Pump leaks - Boat forum</title>${head}</head><body id="phpbb"><div class="page-body"><h1>Pump leaks</h1>${POSTS.map(
         ({ user, date, text }, at) =>
-          `<article class="post"><h4 class="username">${user}</h4><time>${date}</time><div class="content">${at === 3 ? quote : ""}${text}</div></article>`,
+          `<article class="post"><h4 class="username">${user}</h4><time>${date}</time><div class="content js-selectToQuote">${at === 3 ? quote : ""}${text}</div></article>`,
       ).join("")}</div></body></html>`,
     );
   const said = (markdown: string, text: string) => markdown.split(text).length - 1;
@@ -77,6 +81,8 @@ describe("what a post quotes", () => {
   for (const [forum, quote] of quotes) {
     test(`is left out where the whole post is on the page (${forum})`, () =>
       expect(said(thread(quote("ann", first)), first)).toBe(1));
+    test(`is left out of posts that only their names tell (${forum})`, () =>
+      expect(said(thread(quote("ann", first), ""), first)).toBe(1));
     test(`stays where it stands nowhere else (${forum})`, () => {
       const other =
         "A gland that drips four times a minute is not a fault, it is how the packing is kept cool and wet.";

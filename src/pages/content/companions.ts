@@ -46,6 +46,8 @@ export function keepTitles({ document, blocks, kept }: JudgedPage): void {
 const ATTRIBUTION =
   /(?:^|[\s_-])(?:cite|citation|attribution|byline|bbCodeBlock-title|quote-?(?:title|header|author|source|by)|(?:testimonial|blockquote|quote|review)[_-]*(?:author|name|source|cite|meta))(?:[\s_-]|$)/i;
 const QUOTE_CLASS = /(?:^|[\s_-])(?:testimonials?|pull-?quote|quote|bbCodeBlock--quote)(?:[\s_-]|$)/i;
+/** The same at the end of a name in which large letters begin all words. In others it is what a script does, as in "js-selectToQuote". */
+const QUOTE_WORD = /(?:^|\s)[A-Z][A-Za-z]*Quote(?=\s|$)/;
 const ATTRIBUTION_TAGS = new Set(["cite", "figcaption"]);
 const ATTRIBUTION_CHARS_MAX = 160;
 const DASHED = /^[—–―]\s*\p{L}/u;
@@ -67,7 +69,9 @@ function isQuotation({ tag, className }: PageElement): boolean {
 }
 
 export function isNamedQuote(className: string): boolean {
-  return className !== "" && QUOTE_CLASS.test(className) && !ATTRIBUTION.test(className);
+  return (
+    className !== "" && (QUOTE_CLASS.test(className) || QUOTE_WORD.test(className)) && !ATTRIBUTION.test(className)
+  );
 }
 
 function isQuoted({ element }: Block): boolean {

@@ -5,7 +5,7 @@
 import type { PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
 import { isNamedQuote, saysWho } from "./companions.ts";
-import { isThreadPage, type JudgedPage } from "./judged.ts";
+import { isThreadPage, type JudgedPage, sumChars } from "./judged.ts";
 
 /** Quotations with fewer words say what is answered. */
 const WORDS_MIN = 12;
@@ -15,11 +15,15 @@ const RUN_WORDS = 4;
 const NAME_WORDS_MAX = 8;
 /** The share of the runs of words of a quotation that must stand in other posts. */
 const SAID_SHARE = 0.9;
+/** The names of posts, and how many with the same names and how much of the kept text make a page a thread that nothing else says is one. */
+const POST = /(?:^|[\s_-]|[a-z](?=[A-Z]))(?:[Pp]ost|[Cc]omment|[Rr]eply|[Mm]essage|[Aa]nswer)(?=[\s_-]|$)/;
+const POSTS_MIN = 4;
+const POSTS_SHARE = 0.6;
 
 /** Drops such quotations. */
 export function dropQuotedPosts(page: JudgedPage): void {
   const { kept } = page;
-  if (!isThreadPage(page)) return;
+  const isThread = isThreadPage(page);
   const quotes = new Map<PageElement, Block[]>();
   const posts: Block[] = [];
   const known = new Map<PageElement, PageElement | null>();
@@ -33,7 +37,7 @@ export function dropQuotedPosts(page: JudgedPage): void {
     }
   }
   const long = [...quotes.values()].map((own) => ({ own, ...wordsOf(own) })).filter(({ words }) => isLong(words));
-  if (long.length === 0) return;
+  if (long.length === 0 || !(isThread || arePosts(posts))) return;
   const wanted = new Set(long.flatMap(({ words }) => [...runsOf(words)]));
   const said = new Set<string>();
   for (const run of runsOf(wordsOf(posts).words)) if (wanted.has(run)) said.add(run);
@@ -52,6 +56,35 @@ export function dropQuotedPosts(page: JudgedPage): void {
       if (!foreign.has(at) && !foreign.has(at + 1)) kept.delete(part);
     });
   }
+}
+
+/** Whether most of the text stands in several elements with the same names, which say that they are posts. */
+function arePosts(blocks: readonly Block[]): boolean {
+  const posts = new Map<string, { readonly elements: Set<PageElement>; chars: number }>();
+  const known = new Map<PageElement, PageElement | null>();
+  for (const { element, text } of blocks) {
+    const post = innermostPost(element, known);
+    if (post === null) continue;
+    const group = posts.get(post.className) ?? { elements: new Set(), chars: 0 };
+    posts.set(post.className, group);
+    group.elements.add(post);
+    group.chars += text.length;
+  }
+  const least = sumChars(blocks) * POSTS_SHARE;
+  return [...posts.values()].some(({ elements, chars }) => elements.size >= POSTS_MIN && chars >= least);
+}
+
+function innermostPost(element: PageElement, known: Map<PageElement, PageElement | null>): PageElement | null {
+  const path: PageElement[] = [];
+  let found: PageElement | null = null;
+  for (let at: PageElement | null = element; at !== null && found === null; at = at.parentNode) {
+    const answer = known.get(at);
+    if (answer === null) break;
+    path.push(at);
+    found = answer ?? (at.className !== "" && POST.test(at.className) ? at : null);
+  }
+  for (const at of path) known.set(at, found);
+  return found;
 }
 
 /** The words that no run that is said holds, and those within a sentence where words were left out. */
