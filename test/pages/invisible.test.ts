@@ -85,6 +85,8 @@ test("a part with the headline of the page is kept, whatever stands around it", 
   const page = `<title>The mill | Village</title><nav>${"<p>Roads and hills and rivers.</p>".repeat(60)}</nav><div class="defer" style="display: none"><h1>The mill</h1>${PROSE.join("")}</div>`;
   const options = { url: "https://site.example/", onlyMainContent: true, markdown: true, html: false, links: false };
   expect(extractPage(page, options).markdown).toContain("poplars");
+  const chapters = Array.from({ length: 12 }, (_, at) => `<h1>Chapter ${at}</h1><p>It goes on.</p>`).join("");
+  expect(extractPage(page.replace(/<.div>$/, `${chapters}$&`), options).markdown).toContain("poplars");
   const other = page.replace("<nav>", "<h1>The mill</h1><nav>");
   expect(extractPage(other, options).markdown).not.toContain("poplars");
 });

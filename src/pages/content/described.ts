@@ -11,7 +11,7 @@ import { readJsonLd } from "../structured/json-ld.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { isTitled } from "./expected-parts.ts";
 import { sumChars } from "./judged.ts";
-import { applyStyleRules } from "./style-rules.ts";
+import { applyStyleRules, readStyleRules } from "./style-rules.ts";
 
 /** The members with the text of an entity, by its type. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +43,10 @@ export function addDescription(document: PageDocument, blocks: readonly Block[],
   const charsMin = Math.max(CHARS_MIN, sumChars(kept) / KEPT_SHARE_MAX);
   if (charsMin > CHARS_MAX || !document.structured.some((source) => DESCRIBED.test(source))) return;
   const subject = subjectOf(document);
-  const texts = subject === undefined ? [] : textsOf(subject).filter((lines) => charsOf(lines) >= charsMin);
+  const texts =
+    subject === undefined
+      ? []
+      : textsOf(subject, readStyleRules(document.styles)).filter((lines) => charsOf(lines) >= charsMin);
   if (texts.length === 0) return;
   const said = runsOf(blocks.map(({ text }) => text).join("\n"));
   const headline = document.body.getElementsByTagName("h1")[0];
@@ -85,15 +88,18 @@ function typesOf(entity: Entity): string[] {
   );
 }
 
+/** Hides what the style sheets of the page hide. */
+type Hide = (body: PageElement) => void;
+
 /** Each text of the entity as lines. */
-function textsOf(entity: Entity): string[][] {
+function textsOf(entity: Entity, hide: Hide): string[][] {
   const members = new Set(typesOf(entity).flatMap((type) => lookUp(TEXTS, type) ?? []));
-  return [...members].map((member) => linesOf(entity[member])).filter((lines) => charsOf(lines) <= CHARS_MAX);
+  return [...members].map((member) => linesOf(entity[member], hide)).filter((lines) => charsOf(lines) <= CHARS_MAX);
 }
 
-function linesOf(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(linesOf);
-  if (isRecord(value)) return linesOf(value["text"] ?? value["itemListElement"]);
+function linesOf(value: unknown, hide: Hide): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => linesOf(one, hide));
+  if (isRecord(value)) return linesOf(value["text"] ?? value["itemListElement"], hide);
   if (typeof value !== "string" || value.length > CHARS_MAX || ENCODED.test(value)) return [];
   // Descriptions hold markup, sometimes as entities.
   const once = parsePage(value);
@@ -101,6 +107,7 @@ function linesOf(value: unknown): string[] {
   const shown = isMarkup ? parsePage(once.body.textContent) : once;
   // As the page would show it: what is hidden in it would be read by nobody either.
   applyStyleRules(shown);
+  hide(shown.body);
   for (const element of elementsOf(shown.body))
     if (hidingOf(element) !== undefined || hasUnseenText(element)) element.remove();
   return cutBlocks(shown.body).map(({ text }) => text);

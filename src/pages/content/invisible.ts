@@ -181,15 +181,17 @@ interface Headlines {
   readonly chars: number;
 }
 
-/** The headlines that the title of the page names; none if they are more than a page has. */
+/** The headlines that the title of the page names, each inner one of nested ones; none if they are more than a page has. */
 function titledHeadlines({ body, title }: PageDocument): Headlines {
-  const headlines = body.getElementsByTagName("h1");
-  if (headlines.length > HEADLINES_MAX) return { all: [], chars: 0 };
   const said = new Set(title.toLowerCase().match(/[\p{L}\p{N}]+/gu));
+  const headlines = body.getElementsByTagName("h1");
+  const outer = new Set(headlines.map((headline) => closest(headline, ({ tag }) => tag === "h1")));
   const all = headlines.filter((headline) => {
+    if (outer.has(headline)) return false;
     const words = headline.textContent.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     return words.length > 0 && words.filter((word) => said.has(word)).length >= words.length * TITLED_SHARE;
   });
+  if (all.length > HEADLINES_MAX) return { all: [], chars: 0 };
   return { all, chars: all.reduce((sum, { textContent }) => sum + textContent.length, 0) };
 }
 

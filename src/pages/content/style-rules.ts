@@ -51,24 +51,33 @@ interface Named {
   mayHide: boolean;
 }
 
-/** Applies the rules to the elements of a page. */
+/** Applies the rules of a page to its elements. */
 export function applyStyleRules({ body, styles }: PageDocument): void {
+  readStyleRules(styles)(body);
+}
+
+/** Reads the rules of style sheets once. The result applies them to the elements below a body. */
+export function readStyleRules(styles: readonly string[]): (body: PageElement) => void {
   const rules: Rule[] = [];
   for (const sheet of styles) if (ANY_HIDING.test(sheet)) readRules(withoutComments(sheet), true, rules, 0);
-  if (!rules.some((rule) => rule.isSure && hides(rule.declared))) return;
+  if (!rules.some((rule) => rule.isSure && hides(rule.declared))) return () => undefined;
   const byName = indexed(rules);
+  const budget = { comparisonsLeft: COMPARED_MAX };
+  return (body) => applyTo(body, byName, budget);
+}
+
+function applyTo(body: PageElement, byName: ReadonlyMap<string, Named>, budget: { comparisonsLeft: number }): void {
   const elements = elementsOf(body);
   const sizes = textSizes(body, elements);
   const charsMax = Math.max(CHARS_MIN, (sizes.get(body) ?? 0) * SHARE_MAX);
   const styled = new Map<PageElement, string>();
   let chars = 0;
-  let compared = 0;
   for (const element of elements) {
     const size = sizes.get(element) ?? 0;
     if (size === 0 || size > charsMax) continue;
     const named = namedOf(element, byName);
-    for (const one of named) compared += one.rules.length;
-    if (compared > COMPARED_MAX) break;
+    for (const one of named) budget.comparisonsLeft -= one.rules.length;
+    if (budget.comparisonsLeft < 0) break;
     const style = named.some(({ mayHide }) => mayHide) ? styleOf(element, named) : undefined;
     if (style === undefined) continue;
     if (closest(element, (above) => styled.has(above) || isFrame(above)) === undefined && !isFrame(element))
