@@ -147,6 +147,33 @@ describe("the time is linear in the size of the page", () => {
       `<h2>${"read more of it ".repeat(4000)}</h2>${"<p>read more</p>".repeat(8000)}`.repeat(3),
     ],
     ["words of many scripts", `<p>${"é я 水 ".repeat(10)}</p>`.repeat(8000)],
+    [
+      "listings with many elements beside them",
+      `<div class="language-js">${"<b>x</b>".repeat(40_000)}${"<div><div><pre>let x</pre></div></div>".repeat(8000)}</div>`,
+    ],
+    [
+      "headlines in headlines",
+      `<title>a</title>${"<h1><div>a ".repeat(95)}${"<b>a</b>".repeat(60_000)}<div hidden>x</div>`,
+    ],
+    ["lists in lists", `${"<ul><li>a".repeat(95)}${"<li>a".repeat(40_000)}`],
+    ["ends of lines in a quotation", `<p>${text}</p><blockquote>${"<br>".repeat(60_000)}x</blockquote>`],
+    ["listings in a listing", `<p>${text}</p>${"<pre>a".repeat(150)}${"<pre>x</pre>".repeat(20_000)}`],
+    [
+      "posts as data",
+      `<div data-preloaded='${JSON.stringify({ topic: JSON.stringify({ post_stream: { posts: Array(20_000).fill({ username: "a", cooked: "<p>x" }) } }) })}'></div><div id=root></div><script src=a.js></script>`,
+    ],
+    [
+      "data that holds no posts",
+      `<div data-a='${JSON.stringify(Array(12_000).fill("{ post_stream"))}'></div><div id=root></div><script src=a.js></script>`,
+    ],
+    [
+      "posts by their names, at a depth",
+      `${"<div class=post>".repeat(180)}${`<p>${text}</p><div class=quote><p>${text}</p></div>`.repeat(3000)}`,
+    ],
+    [
+      "a style sheet and a description of many parts",
+      `<style>${".a{opacity:0}".repeat(4999)}</style>${described({ recipeInstructions: Array(15_000).fill("<b class=a>x") })}`,
+    ],
     ["many class names", `<body class="${"word ".repeat(400_000)}"><p class="${"word ".repeat(400_000)}">${text}</p>`],
   ];
   for (const [name, html] of cases)

@@ -38,3 +38,15 @@ test("digits of the code itself stay", () => {
   });
   expect(markdown).toBe("```\n42\n```");
 });
+
+test.each([true, false])("a listing in a listing is a line of its own (main content: %p)", (onlyMainContent) => {
+  const html = `<body><main><h1>Locks</h1><p>${PROSE}</p><pre class="language-js">open();<pre>wait(1);</pre>close();</pre><p>${PROSE}</p></main>`;
+  const { markdown } = extractPage(html, {
+    url: "https://a.example/",
+    onlyMainContent,
+    markdown: true,
+    html: false,
+    links: false,
+  });
+  expect(markdown).toContain("\n\n```js\nopen();\nwait(1);\nclose();\n```\n\n");
+});

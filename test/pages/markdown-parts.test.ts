@@ -319,3 +319,32 @@ const BLOCKS: readonly Case[] = [
 describe("cards and listings", () => {
   for (const [name, html, markdown] of BLOCKS) test(name, () => expect(convert(html)).toBe(markdown));
 });
+
+describe("parts within many parts of their kind", () => {
+  const nested = (open: string, close: string) => {
+    const depth = 60;
+    return { html: `${open.repeat(depth)}<p>x</p>${close.repeat(depth)}`, depth };
+  };
+  const kinds: readonly (readonly [string, string, string])[] = [
+    ["lists", "<ul><li>t", "</li></ul>"],
+    ["numbered lists", "<ol><li>t", "</li></ol>"],
+    ["definitions", "<dl><dt>t</dt><dd>", "</dd></dl>"],
+    ["quotations", "<blockquote><p>t</p>", "</blockquote>"],
+  ];
+  for (const [name, open, close] of kinds)
+    test(`${name} are indented to a depth that their text is worth`, () => {
+      const { html, depth } = nested(open, close);
+      const lines = convert(html).split("\n");
+      expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(100);
+      expect(lines.filter((line) => line.endsWith("t"))).toHaveLength(depth);
+    });
+
+  test("a few levels are all indented", () =>
+    expect(convert("<ul><li>a<ul><li>b<ul><li>c</ul></ul></ul>")).toBe("- a\n  - b\n    - c"));
+});
+
+test.each([10, 3000])("the language of a listing is named above it, with %p elements beside it", (beside) => {
+  const html = `<div class="language-js"><div><div><pre>a();</pre></div></div><p>${"<i>x</i> ".repeat(beside)}</p></div>`;
+  expect(convert(html)).toStartWith("```js\n");
+  expect(convert(html.replace("</p>", "</p><section><pre>b();</pre></section>"))).toStartWith("```\n");
+});

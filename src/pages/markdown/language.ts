@@ -31,7 +31,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 /** How many levels above the listing are searched for the name of its language. */
 const LEVELS_MAX = 4;
-/** An element with more elements beside the listing names no language: looking for other listings among them would take too long. */
+/** Where more elements are beside a listing, the listings are counted once for all that stand among them. */
 const BESIDE_MAX = 2000;
 
 /** The language that the element or one near it names; "" if there is none. */
@@ -51,12 +51,14 @@ export function languageAround(element: PageElement): string {
 
 /** Whether there is one listing in an element, be it this element of its own, or one in it or beside it. */
 function hasOneListing(around: PageElement, element: PageElement): boolean {
+  const known = listingCounts.get(around);
+  if (known !== undefined) return known === 1;
   let count = element.getElementsByTagName("pre").length + (element.tag === "pre" ? 1 : 0);
   let beside = 0;
   let node: PageNode | null = around.firstChild;
   while (node !== null && count < 2) {
     if (node instanceof PageElement && node !== element) {
-      if (++beside > BESIDE_MAX) return false;
+      if (++beside > BESIDE_MAX) return listingsIn(around) === 1;
       if (node.tag === "pre") count++;
       if (node.firstChild !== null) {
         node = node.firstChild;
@@ -68,6 +70,19 @@ function hasOneListing(around: PageElement, element: PageElement): boolean {
     node = at === null ? null : at.nextSibling;
   }
   return count === 1;
+}
+
+const listingCounts = new WeakMap<PageElement, number>();
+
+/** The number of listings below an element, counted once for each element. The tree's depth is bounded. */
+function listingsIn(element: PageElement): number {
+  let count = listingCounts.get(element);
+  if (count !== undefined) return count;
+  count = 0;
+  for (let node = element.firstChild; node !== null; node = node.nextSibling)
+    if (node instanceof PageElement) count += listingsIn(node) + (node.tag === "pre" ? 1 : 0);
+  listingCounts.set(element, count);
+  return count;
 }
 
 function languageOf({ attributes, className, tag }: PageElement): string | undefined {

@@ -18,7 +18,7 @@ const LISTING_CELLS_MAX = 20_000;
 /** Elements of highlighters that hold a listing as a table, with controls around it. */
 const LISTING_FRAME = /(?:^|\s)(?:syntaxhighlighter|crayon-syntax|lineno-container)(?:\s|$)/;
 const FRAME_LEVELS = 4;
-const LINE_TAGS = new Set(["div", "p", "li", "tr"]);
+const LINE_TAGS = new Set(["div", "p", "li", "tr", "pre"]);
 
 /** Rewrites a listing in place, if the element is one that has more than its code. */
 export function plainListing(element: PageElement): void {
@@ -75,7 +75,7 @@ function frameOf(table: PageElement): PageElement {
 }
 
 /** Elements that part a listing into blocks, so that each line would be judged as a paragraph. */
-const PARTING = /^(?:div|p|ol|ul|li|table)$/;
+const PARTING = /^(?:div|p|ol|ul|li|table|pre)$/;
 
 function rewritePre(pre: PageElement): void {
   if (pre.children.length === 0) return;
@@ -86,6 +86,8 @@ function rewritePre(pre: PageElement): void {
   for (const element of inner) if (element.tag === "sup" || element.tag === "sub") raiseInCode(element);
   const code = new PageText(linesOfListing(pre));
   while (pre.firstChild !== null) pre.firstChild.remove();
+  // Nobody need look at what the listings within were.
+  for (const element of inner) element.remove();
   pre.appendChild(code);
   if (language !== "") pre.attributes["data-language"] = language;
 }

@@ -198,12 +198,15 @@ function addBlocks(turndown: TurndownService): void {
       const list = element.parentNode;
       const marker = list?.tag === "ol" ? `${numberOf(element, list)}. ` : `${options.bulletListMarker} `;
       const indent = " ".repeat(marker.length);
-      const body = content
-        .trim()
-        .replace(/^(\[[ x]\])\s+/, "$1 ")
-        .replace(/\n{3,}/g, "\n\n")
-        .replace(/\n(?=.)/g, `\n${indent}`);
+      const body = indented(content.trim().replace(/^(\[[ x]\])\s+/, "$1 "), isDeep(element) ? "" : indent);
       return body === "" ? "" : `${isBehindText(element) ? "\n\n" : ""}${marker}${body}\n`;
+    },
+  });
+  turndown.addRule("quoted", {
+    filter: "blockquote",
+    replacement: (content, node) => {
+      const body = withoutEmptyEnds(content);
+      return `\n\n${isDeep(fromDom(node)) ? body : body.replace(/^/gm, "> ")}\n\n`;
     },
   });
   turndown.addRule("term", {
@@ -213,8 +216,9 @@ function addBlocks(turndown: TurndownService): void {
   turndown.addRule("definition", {
     filter: "dd",
     replacement: (content, node) => {
-      const body = indented(content, "  ");
-      return body === "" ? "" : `${isBehindText(fromDom(node)) ? "\n" : ""}: ${body}\n`;
+      const element = fromDom(node);
+      const body = indented(content, isDeep(element) ? "" : "  ");
+      return body === "" ? "" : `${isBehindText(element) ? "\n" : ""}: ${body}\n`;
     },
   });
   turndown.addRule("summary", {
@@ -227,6 +231,26 @@ function addBlocks(turndown: TurndownService): void {
     filter: (node) => /^(?:BUTTON|LABEL|OPTION|LEGEND|FIGCAPTION)$/.test(node.nodeName),
     replacement: (content) => (content.trim() === "" ? "" : `\n\n${content.trim()}\n\n`),
   });
+}
+
+/** The parts that are indented, or marked before each line, within a part of the same kind. */
+const NESTING = new Set(["li", "dd", "blockquote"]);
+/** In more of them, the inner ones stand beside each other: a line of a few letters would be mostly its indentation. */
+const NESTING_MAX = 20;
+
+/** Whether a part stands in so many others that what is in it is not indented further. */
+function isDeep(element: PageElement): boolean {
+  let levels = 0;
+  for (let at = element.parentNode; at !== null && levels < NESTING_MAX; at = at.parentNode)
+    if (NESTING.has(at.tag)) levels++;
+  return levels >= NESTING_MAX;
+}
+
+/** The text without line breaks at its start and end. */
+function withoutEmptyEnds(content: string): string {
+  let end = content.length;
+  while (content[end - 1] === "\n") end--;
+  return content.slice(0, end).replace(/^\n+/, "");
 }
 
 /** Indents all lines but the first, so that they belong to the list item. */
