@@ -1,4 +1,4 @@
-// Measures what each step of the choice of main content brings:
+// Measures what each step of the choice of main content brings, and what the kind of a page does:
 //   bun scripts/ablate-extraction.ts DIR [--folds FILE] [--every N]
 // DIR is the same as for cross-validate.ts, whose FILE has weights fitted without the site of each page. Every page is judged
 // once and chosen again without each step, or every Nth page. Prints, for each set and kind of page, the F1 of the words of the kept blocks, and
@@ -27,7 +27,9 @@ const foldsAt = process.argv.indexOf("--folds");
 const folds = foldsAt > 0 ? readFolds(process.argv[foldsAt + 1] ?? "") : undefined;
 const everyAt = process.argv.indexOf("--every");
 const every = everyAt > 0 ? Number(process.argv[everyAt + 1]) : 1;
-const VARIANTS = [undefined, ...STEP_NAMES.slice(1)];
+/** All steps; without what the kind of the page decides; without each step but the first. */
+const KINDS = "kinds";
+const VARIANTS = [undefined, KINDS, ...STEP_NAMES.slice(1)];
 /** For each set or kind: the sums of F1 of all variants, in order, and the number of pages. */
 const sums = new Map<string, { readonly f1: number[]; pages: number }>();
 
@@ -66,7 +68,10 @@ function scoresOf(set: string, id: string, truth: Truth): number[] {
   const weights: Weights = folds === undefined ? loadWeights() : weightsFrom(folds, set, id);
   const { verdicts, kind } = judgeBlocks(document, blocks, { url: ADDRESS, weights });
   return VARIANTS.map((without) => {
-    const kept = chooseMain(document, blocks, verdicts, without === undefined ? { kind } : { kind, without });
+    const kept = chooseMain(document, blocks, verdicts, {
+      kind: without === KINDS ? () => undefined : kind,
+      ...(without === undefined ? {} : { without }),
+    });
     return keptF1([...kept].map(({ text }) => text).join("\n"), truth);
   });
 }

@@ -7,10 +7,10 @@
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Folds, foldKey, weightsFrom } from "./fit/folds.ts";
+import { type Folds, foldsFrom, weightsFrom } from "./fit/folds.ts";
 import { readPages } from "./fit/labelled-pages.ts";
 import { loadScorer, readSets, scoreSet } from "./fit/scoring.ts";
-import { lookFirst, trainFolds } from "./fit/train.ts";
+import { lookFirst } from "./fit/train.ts";
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) {
@@ -56,11 +56,7 @@ function judge(seed: number): Map<string, number> {
 function foldsFor(seed: number): Folds {
   if (seed === 1 && foldsFile !== undefined && existsSync(foldsFile))
     return JSON.parse(readFileSync(foldsFile, "utf8")) as Folds;
-  const looks = lookFirst(pages, seed);
-  const folds: Folds = {
-    fold: Object.fromEntries(pages.map((page) => [foldKey(page), looks.folds.get(page) ?? 0])),
-    weights: trainFolds(pages, looks),
-  };
+  const folds = foldsFrom(pages, lookFirst(pages, seed));
   if (seed === 1 && foldsFile !== undefined) writeFileSync(foldsFile, JSON.stringify(folds));
   return folds;
 }

@@ -3,8 +3,9 @@
 // DIR is the same as for cross-validate.ts, whose FILE of --folds has weights fitted without the site of each page. "fitted" are
 // the scores with the program's weights, which were fitted on these pages; "unseen" those with the weights of the folds. --save
 // writes the scores of all pages, and --base compares with such a file of an earlier version, page by page: the mean change and
-// its 90 % interval. The script fails if a set falls for certain or by more than .005, so that a change that helps one kind of
-// page at the cost of another does not land unnoticed.
+// its 90 % interval. The script fails if a set falls for certain or by more than .002, if a reader would notice a fault that was not
+// there (kept blocks with other words, blocks of generated articles that are missing), or if a set has more repeated paragraphs or
+// invented numbers than before, so that a change that helps one kind of page at the cost of another does not land unnoticed.
 // Below the scores: kept blocks with other words (as check-fidelity.ts; not with --no-words), numbers that stand nowhere on
 // their page, paragraphs that come twice, generated articles whose block came out whole, and how well the quality is predicted.
 
@@ -46,6 +47,7 @@ const argumentOf = (flag: string) => {
 const scorer = await loadScorer(root);
 const folds = readJson<Folds>(argumentOf("--folds"));
 const base = readJson<PageScores>(argumentOf("--base"));
+const blocked: string[] = [];
 const sets = readSets(root);
 const fitted: Record<string, number> = {};
 const unseen: Record<string, number> = {};
@@ -53,9 +55,8 @@ const predictions: Predicted[] = [];
 const faults = new Map<string, { invented: number; repeated: number }>();
 for (const set of sets) scorePages(set);
 const save = argumentOf("--save");
-if (save !== undefined) writeFileSync(save, JSON.stringify(judged()));
+if (save !== undefined) writeFileSync(save, JSON.stringify({ ...judged(), ...countedFaults() }));
 
-const blocked: string[] = [];
 print([HEAD, ...sets.flatMap(rowsOfSet)]);
 console.log("");
 for (const set of sets) console.log(faultsOf(set));
@@ -75,6 +76,16 @@ function readJson<T>(file: string | undefined): T | undefined {
 /** The scores that versions are compared by: those of unseen pages, if there are any. */
 function judged(): PageScores {
   return folds === undefined ? fitted : unseen;
+}
+
+/** The faults of each set, in the form of the scores. */
+function countedFaults(): PageScores {
+  return Object.fromEntries(
+    [...faults].flatMap(([set, { invented, repeated }]) => [
+      [`invented in ${set}`, invented],
+      [`repeated in ${set}`, repeated],
+    ]),
+  );
 }
 
 function scorePages(set: LabelledSet): void {
@@ -130,9 +141,13 @@ function rowsOfSet(set: LabelledSet): string[][] {
 /** What a reader would notice beside the score. */
 function faultsOf(set: LabelledSet): string {
   const { invented, repeated } = faults.get(set.name) ?? { invented: 0, repeated: 0 };
-  const changed = process.argv.includes("--no-words")
-    ? ""
-    : `, ${set.ids.reduce((sum, id) => sum + checkFidelity(readHtml(root, set.name, id)).missing.length, 0)} kept blocks with other words`;
+  for (const [fault, count] of Object.entries({ invented, repeated }))
+    if (count > (base?.[`${fault} in ${set.name}`] ?? count)) blocked.push(`${fault} in ${set.name}`);
+  const altered = process.argv.includes("--no-words")
+    ? undefined
+    : set.ids.reduce((sum, id) => sum + checkFidelity(readHtml(root, set.name, id)).missing.length, 0);
+  if (altered !== undefined && altered > 0) blocked.push(`words of ${set.name}`);
+  const changed = altered === undefined ? "" : `, ${altered} kept blocks with other words`;
   return `${set.name}: ${invented} numbers that stand nowhere on their page, ${repeated} paragraphs that come twice${changed}`;
 }
 
@@ -145,6 +160,7 @@ function rowsOfArticles(): string[][] {
     });
     const worst = shares.reduce((least, one) => (one.share < least.share ? one : least));
     const mean = shares.reduce((sum, { share }) => sum + share, 0) / shares.length;
+    if (worst.share < 1) blocked.push(`articles, ${place.name}`);
     const note = worst.share < 1 ? `least: ${worst.name} ${shown(worst.share)}` : "";
     return [`articles, ${place.name}`, String(BLOCKS.length * ARTICLES), shown(mean), note];
   });

@@ -16,7 +16,7 @@ export interface Change {
 
 const RESAMPLES = 2000;
 /** A set may fall by this much, or less if the fall is certain. */
-const FALL_MAX = 0.005;
+const FALL_MAX = 0.002;
 
 /** The change between two runs over the pages that both have; undefined if there are none. */
 export function changeOf(keys: readonly string[], now: PageScores, before: PageScores): Change | undefined {
