@@ -4,7 +4,7 @@ import type { AtOnce } from "../base/at-once.ts";
 import type { Clock } from "../base/clock.ts";
 import type { BodyText } from "../base/long-json.ts";
 import type { Stop, StopSignal } from "../base/stop-signal.ts";
-import { beginCall, beginsAtOnce, callFailure, callProvider, checkedAnswer } from "./call.ts";
+import { beginsAtOnce, callFailure, callProvider, checkedAnswer, hearCall } from "./call.ts";
 import type { CallListener, StreamedBody } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { WireAnswer } from "./connection/wire-answer.ts";
@@ -109,13 +109,7 @@ class HeardAnswer implements CallListener {
 
   begin(request: UpstreamRequest<BodyText>, headers: Readonly<Record<string, string>> | undefined): void {
     const { provider, signal, secret } = this.#parts;
-    try {
-      if (signal.aborted) throw signal.reason;
-      // The call must be aborted if the client leaves, until the body ends.
-      signal.stops(beginCall({ provider, request, listener: this }, { signal, secret, headers }));
-    } catch (error) {
-      this.refused(error);
-    }
+    hearCall({ provider, request, listener: this }, { signal, secret, headers });
   }
 
   answered(wire: WireAnswer): void {
@@ -185,7 +179,7 @@ export async function withKey<T>(
 }
 
 /** Suspends a credential with which a call failed, if that is the reason. */
-function restRefused({ keys }: Provider, clock: Pick<Clock, "now">, secret: string, error: unknown): void {
+export function restRefused({ keys }: Provider, clock: Pick<Clock, "now">, secret: string, error: unknown): void {
   if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
   const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
   keys.rest(secret, clock.now(), ms);

@@ -5,7 +5,7 @@ import type { AtOnce } from "../base/at-once.ts";
 import { lazily } from "../base/lazily.ts";
 import type { BodyText } from "../base/long-json.ts";
 import { longStep } from "../base/long-steps.ts";
-import { type Stoppable, type StopSignal, stopWith } from "../base/stop-signal.ts";
+import { type Stop, type Stoppable, type StopSignal, stopWith } from "../base/stop-signal.ts";
 import type { CallListener, StreamedBody, WireBody, WireCall, WireClient } from "./connection/client.ts";
 import { OwnAnswer } from "./connection/own-answer.ts";
 import type { UpstreamRequest } from "./dialect.ts";
@@ -76,7 +76,7 @@ const byFetch = lazily(() => {
   return callByFetch;
 });
 
-/** Whether nothing is to be waited for before a call, so that `beginCall` may be used: neither a credential nor a long body. */
+/** Whether nothing is to be waited for before a call, so that `hearCall` may be used: neither a credential nor a long body. */
 export function beginsAtOnce({ client }: Provider, { body }: UpstreamRequest<BodyText>): boolean {
   return client?.begin !== undefined && typeof body === "string" && body.length < STEP_CHARS_MIN;
 }
@@ -85,7 +85,7 @@ export function beginsAtOnce({ client }: Provider, { body }: UpstreamRequest<Bod
  * Begins a call for those who want no promise. What the listener is told is raw: `checkedAnswer` and `callFailure` make of it what
  * `callProvider` does. Throws if `beginsAtOnce` is not true.
  */
-export function beginCall(
+function beginCall(
   { provider, request, listener }: { provider: Provider; request: UpstreamRequest<BodyText>; listener: CallListener },
   options: CallOptions,
 ): Stoppable {
@@ -94,6 +94,21 @@ export function beginCall(
   if (client?.begin === undefined || typeof body !== "string") throw new Error("The call cannot begin at once.");
   const headers = headersOf(provider, request, options);
   return client.begin(wireCall({ provider, request, body, headers, options }), listener);
+}
+
+/** Begins a call that ends with its signal. A failure to begin is told too, so that this never throws. The listener may be told at once. */
+export function hearCall(
+  call: { provider: Provider; request: UpstreamRequest<BodyText>; listener: CallListener },
+  options: CallOptions & { readonly signal: Stop },
+): void {
+  const { signal } = options;
+  try {
+    if (signal.aborted) throw signal.reason;
+    // The call must be aborted if the client leaves, until the body ends.
+    signal.stops(beginCall(call, options));
+  } catch (error) {
+    call.listener.refused(error);
+  }
 }
 
 /** An answer whose head has arrived; a promise that rejects if the provider refused the call. */

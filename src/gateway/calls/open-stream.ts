@@ -4,15 +4,17 @@
 import { LATER, type Polled, whenPolled } from "../../base/later.ts";
 import type { BodyText } from "../../base/long-json.ts";
 import { FrameCutter } from "../../base/sse.ts";
-import type { StopSignal } from "../../base/stop-signal.ts";
+import type { Stop, StopSignal } from "../../base/stop-signal.ts";
 import { type ChatEvent, failureOf } from "../../chat/event.ts";
 import type { TextTaker } from "../../http/sse-response.ts";
-import { callProvider } from "../../upstream/call.ts";
-import type { PartTaker } from "../../upstream/connection/wire-answer.ts";
+import { callFailure, callProvider, checkedAnswer, hearCall } from "../../upstream/call.ts";
+import type { CallListener } from "../../upstream/connection/client.ts";
+import { OwnAnswer } from "../../upstream/connection/own-answer.ts";
+import type { BodyPart, PartTaker, WireAnswer } from "../../upstream/connection/wire-answer.ts";
 import type { FrameRelay, UpstreamRequest } from "../../upstream/dialect.ts";
 import { UpstreamFault } from "../../upstream/fault.ts";
 import type { Provider } from "../../upstream/provider.ts";
-import { BodyReader } from "../../upstream/read-answer.ts";
+import { BodyReader, type UpstreamAnswer } from "../../upstream/read-answer.ts";
 import { faultOfAnswer } from "../rules/policy.ts";
 import type { RouteAttempt } from "./route-call.ts";
 
@@ -53,35 +55,132 @@ export async function openLive(
   streamed: FrameRelay,
   options: OpenOptions,
 ): Promise<LiveAnswer> {
-  const { provider } = attempt;
-  const response = await callProvider(provider, request, { ...options, headers: attempt.headers });
-  const body = new BodyReader(response, provider.timeoutsMs.idle);
-  const live = new LiveStream({ attempt, request, answer: response, body, relay: streamed, begun: options.begun });
-  try {
-    await readOpening(live, { body, provider, options });
-  } catch (error) {
-    body.cancel();
-    if (options.signal.aborted) throw options.signal.reason;
-    throw error instanceof UpstreamFault
-      ? error
-      : new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause: error });
-  }
-  const { relay } = live;
-  if (relay.fault !== undefined && !relay.committed) {
-    body.cancel();
-    throw faultOfAnswer(relay.fault);
-  }
-  if (live.ended) letGo(relay, body);
-  return live;
+  const answer = await callProvider(attempt.provider, request, { ...options, headers: attempt.headers });
+  return new Promise((streamOpened, streamFailed) => {
+    new Opening({ attempt, request, answer, relay: streamed }, options, { streamOpened, streamFailed }).read();
+  });
 }
 
 /** It keeps nothing between whole texts. */
 const decoder = new TextDecoder();
 
-type LiveParts = Pick<LiveAnswer, "attempt" | "request" | "answer" | "relay"> & {
-  readonly body: BodyReader;
-  readonly begun: () => void;
-};
+/** Is told of a stream once there is content or the end, or of the failure before; once. Its functions must not throw. */
+export interface LiveListener {
+  streamOpened(live: LiveAnswer): void;
+  /** With what `openLive` throws. */
+  streamFailed(error: unknown): void;
+}
+
+/** What a call is made of whose stream is heard. */
+export interface HeardCall {
+  readonly attempt: RouteAttempt;
+  readonly request: UpstreamRequest<BodyText>;
+  readonly relay: FrameRelay;
+  readonly options: OpenOptions & { readonly signal: Stop };
+  readonly listener: LiveListener;
+}
+
+/** Does what `openLive` does for those who want no promise. `beginsAtOnce` must be true. The listener may be told at once. */
+export function hearLive(call: HeardCall): void {
+  const { attempt, request, options } = call;
+  const { provider, headers } = attempt;
+  const { signal, secret } = options;
+  hearCall({ provider, request, listener: new HeardLive(call) }, { signal, secret, headers });
+}
+
+class HeardLive implements CallListener {
+  readonly #call: HeardCall;
+
+  constructor(call: HeardCall) {
+    this.#call = call;
+  }
+
+  answered(wire: WireAnswer): void {
+    const { attempt, request, relay, options, listener } = this.#call;
+    const answer = new OwnAnswer(wire);
+    const checked = checkedAnswer(attempt.provider, answer);
+    if (checked instanceof Promise) checked.catch((error: unknown) => listener.streamFailed(error));
+    else new Opening({ attempt, request, answer, relay }, options, listener).read();
+  }
+
+  refused(error: unknown): void {
+    const { options, listener } = this.#call;
+    listener.streamFailed(callFailure(options.signal, error));
+  }
+}
+
+/** The beginning of a stream, which is read until there is content, the end, or more than any real opening. */
+class Opening {
+  readonly #live: LiveStream;
+  readonly #body: BodyReader;
+  readonly #options: OpenOptions;
+  readonly #listener: LiveListener;
+  readonly #wake = () => this.read();
+  #isFirst = true;
+
+  constructor(parts: AnswerParts, options: OpenOptions, listener: LiveListener) {
+    this.#body = new BodyReader(parts.answer, parts.attempt.provider.timeoutsMs.idle);
+    this.#live = new LiveStream(parts, this.#body, options.begun);
+    this.#options = options;
+    this.#listener = listener;
+  }
+
+  /** Reads what has arrived, and is called again when more does. */
+  read(): void {
+    const live = this.#live;
+    try {
+      while (!live.ended && !live.relay.committed && live.pending.length < OPENING_CHARS_MAX) {
+        const part = this.#body.poll(this.#wake);
+        if (part === LATER) return;
+        if (this.#isFirst && part !== undefined && isJson(part)) {
+          this.#readWhole(part.bytes.slice(part.from, part.to));
+          return;
+        }
+        this.#isFirst = false;
+        live.take(part?.bytes, part?.from, part?.to);
+      }
+    } catch (error) {
+      this.#broke(error);
+      return;
+    }
+    this.#isRead();
+  }
+
+  #readWhole(first: Uint8Array): void {
+    const live = this.#live;
+    eventsOfWhole(live.attempt.provider, this.#body, first)
+      .then((events) => {
+        live.relay = this.#options.whole(events);
+        live.take(undefined);
+      })
+      .then(
+        () => this.#isRead(),
+        (error: unknown) => this.#broke(error),
+      );
+  }
+
+  #isRead(): void {
+    const live = this.#live;
+    const { relay } = live;
+    if (relay.fault !== undefined && !relay.committed) {
+      this.#body.cancel();
+      this.#listener.streamFailed(faultOfAnswer(relay.fault));
+      return;
+    }
+    if (live.ended) letGo(relay, this.#body);
+    this.#listener.streamOpened(live);
+  }
+
+  #broke(cause: unknown): void {
+    this.#body.cancel();
+    const { signal } = this.#options;
+    if (signal.aborted) this.#listener.streamFailed(signal.reason);
+    else if (cause instanceof UpstreamFault) this.#listener.streamFailed(cause);
+    else this.#listener.streamFailed(new UpstreamFault("unavailable", "The provider's answer was cut off.", { cause }));
+  }
+}
+
+type AnswerParts = Pick<LiveAnswer, "attempt" | "request" | "relay"> & { readonly answer: UpstreamAnswer };
 
 /** Passes the upstream's bytes through the relay and buffers the output, unless somebody takes it at once. */
 class LiveStream implements LiveAnswer, PartTaker {
@@ -98,7 +197,7 @@ class LiveStream implements LiveAnswer, PartTaker {
   /** Reports the upstream's first event; undefined afterwards. */
   #begun: (() => void) | undefined;
 
-  constructor({ attempt, request, answer, body, relay, begun }: LiveParts) {
+  constructor({ attempt, request, answer, relay }: AnswerParts, body: BodyReader, begun: () => void) {
     this.attempt = attempt;
     this.request = request;
     this.answer = answer;
@@ -194,24 +293,6 @@ class LiveStream implements LiveAnswer, PartTaker {
   }
 }
 
-/** Reads until there is content, the end, or more than any real opening. */
-async function readOpening(
-  live: LiveStream,
-  { body, provider, options }: { body: BodyReader; provider: Provider; options: OpenOptions },
-): Promise<void> {
-  let isFirst = true;
-  while (!live.ended && !live.relay.committed && live.pending.length < OPENING_CHARS_MAX) {
-    const chunk = await body.read();
-    if (isFirst && chunk !== undefined && isJson(chunk)) {
-      live.relay = options.whole(await eventsOfWhole(provider, body, chunk));
-      live.take(undefined);
-      return;
-    }
-    isFirst = false;
-    live.take(chunk);
-  }
-}
-
 /**
  * Releases the connection: that of a complete answer is reused, one that broke is not, and one that was not read to its end is
  * closed.
@@ -225,9 +306,10 @@ function letGo(relay: FrameRelay, body: BodyReader): void {
 const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Whether a body begins like JSON. No event stream begins like this. */
-function isJson(chunk: Uint8Array): boolean {
-  const first = chunk.find((byte) => byte > 32);
-  return first === 123 || first === 91;
+function isJson({ bytes, from, to }: BodyPart): boolean {
+  let at = from;
+  while (at < to && bytes[at]! <= 32) at++;
+  return at < to && (bytes[at] === 123 || bytes[at] === 91);
 }
 
 /**

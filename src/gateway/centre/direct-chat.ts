@@ -4,20 +4,20 @@
 // streams, and everything after a failed call.
 
 import type { Stop } from "../../base/stop-signal.ts";
-import type { ChatRequest } from "../../chat/request.ts";
 import { hearSmallJson, jsonOfSmall, readJsonText } from "../../http/body.ts";
 import type { OutcomeListener } from "../../http/outcome.ts";
 import type { BodyListener } from "../../http/small-body.ts";
 import { hearAnswer, type ProviderAnswer, type WholeAnswerReader } from "../../upstream/ask.ts";
-import { RouteTries, type TriesOptions, tryOn } from "../calls/attempts.ts";
+import { RouteTries, tryOn } from "../calls/attempts.ts";
 import { Deadline } from "../calls/request-deadline.ts";
-import type { CallTrace, RouteAttempt } from "../calls/route-call.ts";
+import type { RouteAttempt } from "../calls/route-call.ts";
 import { NO_RUNS } from "./answer.ts";
 import { askedWhole, wholeAttempt } from "./asked-whole.ts";
 import type { GatewayDeps } from "./deps.ts";
+import { DirectStream } from "./direct-stream.ts";
 import { type AdmittedRequest, answerRead, answerReady, opened } from "./opened.ts";
-import type { Answer, ChatTurn } from "./stage.ts";
-import { tryOptions } from "./turn.ts";
+import { PlainTries } from "./plain-tries.ts";
+import type { Answer } from "./stage.ts";
 import { callFailed, type Prepared, plainlySent, type SentTurn } from "./walk.ts";
 import { paidAnswer } from "./whole.ts";
 
@@ -29,7 +29,7 @@ export interface ChatOutcome<T> {
 }
 
 /** A request whose caller was let in. */
-export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
+export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader, OutcomeListener<Answer> {
   readonly #deps: GatewayDeps;
   readonly #admitted: AdmittedRequest;
   readonly #shown: (answer: Answer, request: Request) => T;
@@ -63,15 +63,16 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
     try {
       const ready = opened(deps, this.#admitted, jsonOfSmall(request, text, deps.bodyLimits()));
       if (ready instanceof Promise) this.#follow(ready);
-      else if (isPlain(ready)) this.#ask(ready);
-      else this.#follow(answerReady(deps, request, ready));
+      else if (!isPlain(ready)) this.#follow(answerReady(deps, request, ready));
+      else if (ready.turn.chat.stream) new DirectStream(deps, request, ready, this).begin();
+      else this.#ask(ready);
     } catch (error) {
-      this.#refuse(error);
+      this.failed(error);
     }
   }
 
   bodyRefused(error: unknown): void {
-    this.#refuse(error);
+    this.failed(error);
   }
 
   /** Begins the first call of a plain request. Throws if there is none to make. */
@@ -115,7 +116,7 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
       this.answerFailed(error);
       return;
     }
-    this.#settle({ text });
+    this.answered({ text });
   }
 
   answerFailed(error: unknown): void {
@@ -124,7 +125,7 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
       this.tries.failed(this.attempt, error);
       this.#goOn(undefined);
     } catch (last) {
-      this.#refuse(last);
+      this.failed(last);
     }
   }
 
@@ -139,58 +140,30 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader {
 
   #follow(answer: Promise<Answer>): void {
     answer.then(
-      (given) => this.#settle(given),
-      (error: unknown) => this.#refuse(error),
+      (given) => this.answered(given),
+      (error: unknown) => this.failed(error),
     );
   }
 
-  #settle(answer: Answer): void {
+  answered(answer: Answer): void {
     let shown: T;
     try {
       shown = this.#shown(answer, this.#admitted.request);
     } catch (error) {
-      this.#refuse(error);
+      this.failed(error);
       return;
     }
     this.#deadline?.end();
     this.#listener.answered(shown);
   }
 
-  #refuse(error: unknown): void {
+  failed(error: unknown): void {
     this.#deadline?.end();
     this.#listener.failed(error);
   }
 }
 
-/** Whether nothing but a route is asked for a whole answer. */
+/** Whether nothing but a route is asked. */
 function isPlain({ turn, runs, made }: Prepared): boolean {
-  return runs.length === 0 && made === undefined && !turn.chat.stream && turn.isHeard !== true;
-}
-
-/** What the attempts at a plain request depend on. */
-class PlainTries implements TriesOptions {
-  readonly trace: CallTrace;
-  readonly chat: ChatRequest;
-  readonly family: TriesOptions["family"];
-  readonly account: TriesOptions["account"];
-  readonly first: TriesOptions["first"];
-  readonly #deadline: Deadline;
-
-  constructor(turn: ChatTurn, deadline: Deadline) {
-    const { trace, chat, family, account, first } = tryOptions(turn);
-    this.trace = trace;
-    this.chat = chat;
-    this.family = family;
-    this.account = account;
-    this.first = first;
-    this.#deadline = deadline;
-  }
-
-  get signal(): Stop {
-    return this.#deadline.signal;
-  }
-
-  remainingMs(): number {
-    return this.#deadline.remainingMs();
-  }
+  return runs.length === 0 && made === undefined && turn.isHeard !== true;
 }

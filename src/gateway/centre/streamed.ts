@@ -1,42 +1,29 @@
 // Answers a request that wants a stream.
 
 import { LATER, type Polled, PolledPromises } from "../../base/later.ts";
-import { type Limit, limit } from "../../base/limit.ts";
 import { Stop, type StopSignal } from "../../base/stop-signal.ts";
-import type { ChatEvent } from "../../chat/event.ts";
 import { asApiError } from "../../http/errors.ts";
 import type { SseSource, TextTaker } from "../../http/sse-response.ts";
 import { STOPPED } from "../../store/usage/record.ts";
-import { withKey } from "../../upstream/ask.ts";
-import type { EventReader } from "../../upstream/dialect.ts";
 import { tryRoutes } from "../calls/attempts.ts";
-import { openLive } from "../calls/open-stream.ts";
 import { clientGone } from "../calls/request-deadline.ts";
-import type { RouteAttempt } from "../calls/route-call.ts";
 import {
   answerCompleted,
   answerSettled,
   correctedFrames,
   gatesOf,
-  listenerOf,
   noteRemovedReasoning,
   roundEnd,
   spend,
 } from "./answer.ts";
-import { identityOf, isRelayed, openingOf, writerContext } from "./build.ts";
+import { writerContext } from "./build.ts";
 import type { GatewayDeps } from "./deps.ts";
-import { EventBuffer } from "./hearing/event-buffer.ts";
 import type { HeardStream } from "./hearing/heard-stream.ts";
 import { callEndOf, endAttempt, noteLive, type ProviderStream, usageOf } from "./live.ts";
+import { liveAttempt, OpeningWait, wantsShortTypes } from "./live-call.ts";
 import type { Answer, StageRun } from "./stage.ts";
-import { Translation } from "./translation.ts";
 import { tryOptions } from "./turn.ts";
-import { onRoute, type Prepared, type SentTurn } from "./walk.ts";
-
-/** How long the headers wait for the upstream's first event. Until then, an error has an HTTP status. */
-const PEEK_MS = 10_000;
-/** How long the headers also wait for the first content after the first event. */
-const CONTENT_GRACE_MS = 1000;
+import type { Prepared } from "./walk.ts";
 
 /** Starts the stream once the upstream has started, or after the longest wait. */
 export async function answerStreaming(deps: GatewayDeps, request: Request, ready: Prepared): Promise<Answer> {
@@ -47,12 +34,8 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, ready
   const onGone = () => abort.abort(clientGone());
   request.signal.addEventListener("abort", onGone, { once: true });
   const timedOut = Promise.withResolvers<undefined>();
-  const patience = limit(deps.peekMs ?? PEEK_MS, () => timedOut.resolve(undefined));
-  let grace: Limit | undefined;
-  const begun = () => {
-    grace ??= limit(CONTENT_GRACE_MS, () => timedOut.resolve(undefined));
-  };
-  const isShort = request.headers.get("x-sallyport-event-types") === "short";
+  const wait = new OpeningWait(deps.peekMs, () => timedOut.resolve(undefined));
+  const isShort = wantsShortTypes(request);
   const gates = ready.runs.length === 0 ? undefined : gatesOf(ready.runs, ready.turn, abort);
   const open = (asked: Prepared) => {
     const deadlineMs = performance.now() + deps.requestTimeoutMs();
@@ -60,16 +43,7 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, ready
       ...tryOptions(asked.turn),
       signal,
       remainingMs: () => deadlineMs - performance.now(),
-      attempt: (attempt) =>
-        onRoute(deps, asked, attempt, {
-          signal,
-          call: (sent) => liveFrom(deps, asked.runs, { isShort, attempt, sent, signal, begun }),
-        }).catch((error: unknown) => {
-          // After a failure, the wait for content starts again with the next route's first event.
-          grace?.cancel();
-          grace = undefined;
-          throw error;
-        }),
+      attempt: liveAttempt(deps, asked, { isShort, signal, wait }),
     });
   };
   const opening: Promise<StreamedAnswer> =
@@ -91,16 +65,13 @@ export async function answerStreaming(deps: GatewayDeps, request: Request, ready
     }
     throw error;
   } finally {
-    patience.cancel();
-    grace?.cancel();
+    wait.end();
   }
-  if (live !== undefined) noteStream(live);
-  const source = new AnswerPump(deps, { ready, opening, live, abort });
-  return { source, keepalive: ready.turn.format.keepalive };
+  return streamOf(deps, { ready, opening, live, abort });
 }
 
 /** What is streamed to the client: the provider's answer, or what stages let pass of it. */
-type StreamedAnswer = ProviderStream | HeardStream;
+export type StreamedAnswer = ProviderStream | HeardStream;
 
 function noteStream(live: StreamedAnswer): void {
   if (live.isHeard === true) live.note();
@@ -120,9 +91,17 @@ function refused(deps: GatewayDeps, live: StreamedAnswer, error: unknown): void 
 
 interface Flow {
   ready: Prepared;
-  opening: Promise<StreamedAnswer>;
+  /** The answer, if it has begun. */
   live: StreamedAnswer | undefined;
+  /** Waits for it; undefined if it has begun. */
+  opening: Promise<StreamedAnswer> | undefined;
   abort: Stop;
+}
+
+/** The stream of an answer for the client. It has begun, or the client hears of it before it does. */
+export function streamOf(deps: GatewayDeps, flow: Flow): Answer {
+  if (flow.live !== undefined) noteStream(flow.live);
+  return { source: new AnswerPump(deps, flow), keepalive: flow.ready.turn.format.keepalive };
 }
 
 /** Sends the upstream's answer to the client and records the outcome exactly once, however the answer ends. */
@@ -169,7 +148,7 @@ class AnswerPump implements SseSource {
     }
     if (this.#live === undefined) {
       try {
-        this.#live = await opening;
+        this.#live = (await opening) as StreamedAnswer;
       } catch (error) {
         return this.#settled ? undefined : this.#fail(error);
       }
@@ -248,7 +227,7 @@ class AnswerPump implements SseSource {
         live.cancel();
         this.#settleAnswer(live, true);
       };
-      void opening.then(abandon, () => undefined).finally(() => reservation?.release());
+      void opening?.then(abandon, () => undefined).finally(() => reservation?.release());
     }
     this.#settle(true);
   }
@@ -291,55 +270,6 @@ function isComplete(live: StreamedAnswer): boolean {
 function trailingHeaderComments(headers: Readonly<Record<string, string>>, sent: ReadonlySet<string>): string {
   const late = Object.entries(headers).filter(([name]) => name.startsWith("x-sallyport-") && !sent.has(name));
   return late.length === 0 ? "" : `${late.map(([name, value]) => `: ${name}: ${value}\n`).join("")}\n`;
-}
-
-interface LiveParts {
-  isShort: boolean;
-  attempt: RouteAttempt;
-  sent: SentTurn;
-  signal: StopSignal;
-  begun(): void;
-}
-
-async function liveFrom(deps: GatewayDeps, runs: readonly StageRun[], parts: LiveParts): Promise<ProviderStream> {
-  const { isShort, attempt, signal, begun } = parts;
-  const { provider, route } = attempt;
-  const { turn, built: asked } = parts.sent;
-  const passes = isRelayed(turn, provider) && !isShort;
-  // A translated answer contains every seal, whatever the protocol.
-  const built = passes ? asked : { ...asked, hidesEncrypted: false };
-  const listener = listenerOf(runs, turn, attempt);
-  const identity = identityOf(deps, turn, { provider, request: built, listener });
-  const buffer = turn.isHeard === true ? new EventBuffer() : undefined;
-  const translation = (reader: EventReader) =>
-    new Translation({
-      reader,
-      writer: buffer ?? turn.format.writer(writerContext(turn, provider, isShort)),
-      // On the relayed path, tool names were sent unchanged, so none must be restored.
-      request: passes ? { ...turn.chat, tools: [], messages: [] } : turn.chat,
-      requestId: identity.requestId,
-      opening: openingOf(turn),
-      notes: listener,
-      settle: (told, output) => identity.settle(told, output),
-      tell: (fault) => identity.tell(fault),
-      cutAt: built.cutAt,
-      toolNames: provider.dialect.toolNames,
-    });
-  const relay = passes ? provider.dialect.lossless.relay(identity) : translation(provider.dialect.reader());
-  const whole = (events: readonly ChatEvent[]) =>
-    translation({ push: () => undefined, end: (out) => void out.push(...events) });
-  try {
-    const open = (secret: string) => openLive(attempt, built, relay, { signal, secret, begun, whole });
-    const live = await withKey(provider, deps.clock, open, turn.preference?.choice(route));
-    return Object.assign(live, { turn, buffer });
-  } catch (error) {
-    // A failed attempt that used tokens is recorded once, under the model that used them.
-    if (relay.usage !== undefined) {
-      const { usage } = relay;
-      spend(deps, turn, attempt, { usage, status: 502, errorCode: "provider_unavailable", ttfbMs: null, isCall: true });
-    }
-    throw error;
-  }
 }
 
 function settleLive(
