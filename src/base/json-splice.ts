@@ -13,6 +13,7 @@ export interface MemberSpan {
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
+const COLON = 58;
 
 function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
@@ -157,10 +158,73 @@ export function arrayElements(text: string, from: number): { start: number; end:
 
 /**
  * Sets and removes top-level members of a JSON object text: undefined removes, anything else replaces the old value or is
- * appended as the last member. Everything else keeps its bytes.
+ * appended as the last member. Everything else keeps its bytes. `parsed`: exactly what the text says, which mostly saves a walk through it.
  */
-export function spliceMembers(text: string, members: Readonly<Record<string, unknown>>): string {
+export function spliceMembers(
+  text: string,
+  members: Readonly<Record<string, unknown>>,
+  parsed?: Readonly<Record<string, unknown>>,
+): string {
   const names = Object.keys(members);
+  return (parsed && replaced(text, names, { members, parsed })) ?? spliced(text, names, members);
+}
+
+/**
+ * The text with other values for members that it has; undefined if one is new or to be removed, or if its name may occur elsewhere too,
+ * as a key or a value.
+ */
+function replaced(
+  text: string,
+  names: readonly string[],
+  { members, parsed }: Readonly<Record<"members" | "parsed", Readonly<Record<string, unknown>>>>,
+): string | undefined {
+  if (names.length > SOUGHT_NAMES_MAX || text.includes("\\u")) return undefined;
+  let out = "";
+  let copied = 0;
+  for (const name of names) {
+    const value = members[name];
+    if (value === undefined || !Object.hasOwn(parsed, name)) return undefined;
+    const quoted = quotedWord(name);
+    const key = quoted === undefined ? -1 : soleIndex(text, quoted);
+    // The walk finds members that stand in another order than the names.
+    if (key < copied) return undefined;
+    const start = valueAfter(text, key + name.length + 2);
+    if (start === undefined) return undefined;
+    out += text.slice(copied, start) + jsonOf(value);
+    copied = valueEnd(text, start);
+  }
+  return out + text.slice(copied);
+}
+
+/** The offset of the value of a key that ends at `keyEnd`; undefined if it is no key. */
+function valueAfter(text: string, keyEnd: number): number | undefined {
+  const colon = skipSpace(text, keyEnd);
+  return text.charCodeAt(colon) === COLON ? skipSpace(text, colon + 1) : undefined;
+}
+
+/** The only position of a text within another; -1 if there are none or several. */
+function soleIndex(text: string, sought: string): number {
+  const at = text.indexOf(sought);
+  return at < 0 || text.includes(sought, at + sought.length) ? -1 : at;
+}
+
+/**
+ * The position of the text of a key's value, without its quotes, in a JSON text in which some object has that key with a text; undefined
+ * if it may be another one's, and has to be looked for.
+ */
+export function soleText(text: string, key: string): { start: number; end: number } | undefined {
+  const at = soleIndex(text, `"${key}"`);
+  if (at < 0) return undefined;
+  const quote = valueAfter(text, at + key.length + 2);
+  if (quote === undefined || text.charCodeAt(quote) !== QUOTE) return undefined;
+  const [start, end] = [quote + 1, stringEnd(text, quote) - 1];
+  // A key may be spelled with escapes.
+  const spelled = text.indexOf("\\u");
+  const isOutside = spelled >= 0 && (spelled < start || text.includes("\\u", end));
+  return isOutside ? undefined : { start, end };
+}
+
+function spliced(text: string, names: readonly string[], members: Readonly<Record<string, unknown>>): string {
   // The positions in `names` of those that were found.
   const found: number[] = [];
   let out = "";

@@ -26,9 +26,13 @@ describe("spliceMembers", () => {
     ['{"model":"x","mod\\u0065l":"y","z":0}', { model: "w" }, '{"mod\\u0065l":"w","z":0}'],
     ['{"model":"x","z":["model",{"model":0}]}', { model: "w" }, '{"model":"w","z":["model",{"model":0}]}'],
     ['{"a\\"":1,"z":0,"a\\"":2}', { 'a"': 3 }, '{"z":0,"a\\"":3}'],
+    ['{"role":"model","mod\\u0065l":"y"}', { model: "w" }, '{"role":"model","mod\\u0065l":"w"}'],
+    ['{"id":1,"model":"x"}', { model: "w", id: 2 }, '{"id":2,"model":"w"}'],
+    ['{"id" : [1,"]"] ,"model":"x"}', { id: { a: "b" }, model: "w" }, '{"id" : {"a":"b"} ,"model":"w"}'],
   ])("%s with %j", (text, members, expected) => {
     expect(JSON.parse(spliceMembers(text, members))).toEqual(JSON.parse(expected));
     expect(spliceMembers(text, members).replaceAll(" ", "")).toBe(expected.replaceAll(" ", ""));
+    expect(spliceMembers(text, members, JSON.parse(text))).toBe(spliceMembers(text, members));
   });
 
   // Members are compared in sorted order, since parsing moves integer-like keys to the front.
@@ -47,6 +51,7 @@ describe("spliceMembers", () => {
           else Object.defineProperty(expected, name, { value, enumerable: true, configurable: true, writable: true });
         }
         expect(plain(JSON.parse(spliceMembers(text, members)))).toBe(plain(JSON.parse(JSON.stringify(expected))));
+        expect(spliceMembers(text, members, JSON.parse(text))).toBe(spliceMembers(text, members));
       }),
       { numRuns: 300 },
     );

@@ -1,6 +1,6 @@
 // Changes JSON inside a frame without changing the frame's other bytes.
 
-import { spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
+import { soleText, spliceMembers, topLevelMembers } from "../../base/json-splice.ts";
 
 /** A frame's text with its JSON replaced. `data` must be one line of the frame. */
 export function withData(frame: string, data: string, edited: string): string {
@@ -31,8 +31,10 @@ const CHOICES = { choices: undefined };
 const DELTA = { delta: undefined };
 const CONTENT = { content: undefined };
 
-/** The position of `choices[0].delta.content` in the text of a chat chunk, without its quotes. */
+/** The position of `choices[0].delta.content`, which is a text, in the text of a chat chunk, without its quotes. */
 export function contentSpan(data: string): { start: number; end: number } | undefined {
+  const sole = soleText(data, "content");
+  if (sole !== undefined) return sole;
   const choices = topLevelMembers(data, 0, CHOICES).get("choices")?.[0];
   if (choices === undefined) return undefined;
   const open = data.indexOf("{", choices.valueStart);

@@ -40,7 +40,7 @@ export const ANTHROPIC_DIALECT: Dialect = {
       const raw = message?.["usage"];
       const shown = shownUsage(raw, withoutCompactions(usage, raw), MESSAGE_USAGE);
       if (shown !== raw) ours["usage"] = shown;
-      return { text: spliceMembers(text, ours), events: withUsage(events, usage) };
+      return { text: spliceMembers(text, ours, message), events: withUsage(events, usage) };
     },
   },
   tokenCount: (text, chat, ctx, members) => ({

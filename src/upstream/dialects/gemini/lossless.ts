@@ -131,5 +131,5 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   const set: Record<string, unknown> = { modelVersion: identity.model, responseId: identity.id };
   const shown = shownGeminiUsage(body["usageMetadata"], usage);
   if (shown !== body["usageMetadata"]) set["usageMetadata"] = shown;
-  return { text: spliceMembers(text, set), events: withUsage(events, usage) };
+  return { text: spliceMembers(text, set, body), events: withUsage(events, usage) };
 }

@@ -162,12 +162,12 @@ export class GeminiRelay implements FrameRelay {
     this.#isBlocked ||= asText(asRecord(chunk["promptFeedback"])["blockReason"]) !== undefined;
     this.#usage.frameEnded();
     if (!this.#hasEnded()) {
-      const spliced = spliceMembers(data, this.#names);
+      const spliced = spliceMembers(data, this.#names, chunk);
       if (isPlainText(candidates)) this.#learn(data, spliced);
       return `data: ${spliced}\n\n`;
     }
     const shown = shownGeminiUsage(raw, this.#usage.settle());
-    return `data: ${spliceMembers(data, { ...this.#names, ...(shown === raw ? {} : { usageMetadata: shown }) })}\n\n`;
+    return `data: ${spliceMembers(data, { ...this.#names, ...(shown === raw ? {} : { usageMetadata: shown }) }, chunk)}\n\n`;
   }
 
   /** Notes what a candidate says. Returns the failure if its end is one. */

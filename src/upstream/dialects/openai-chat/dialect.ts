@@ -182,7 +182,7 @@ function losslessResult(
   const raw = isRecord(body) ? body["usage"] : undefined;
   const shown = shownUsage(raw, settled, CHAT_USAGE);
   if (shown !== raw) edits["usage"] = shown;
-  return { text: spliceMembers(text, edits), events: withUsage(events, settled) };
+  return { text: spliceMembers(text, edits, isRecord(body) ? body : undefined), events: withUsage(events, settled) };
 }
 
 /** The number of pictures in a message, in the form of OpenRouter. */

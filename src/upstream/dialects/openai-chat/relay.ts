@@ -148,7 +148,7 @@ export class OpenaiChatRelay implements FrameRelay {
     const choices = (Array.isArray(chunk["choices"]) ? chunk["choices"] : []).filter(isRecord);
     const members = this.#held.take(data, chunk, choices.length === 0);
     if (members === undefined) return "";
-    const spliced = spliceMembers(data, members);
+    const spliced = spliceMembers(data, members, chunk);
     const only = choices.length === 1 ? choices[0] : undefined;
     if (only !== undefined && this.#isPlainText(only)) {
       this.#template = templateOf(data, spliced) ?? this.#template;
@@ -156,7 +156,7 @@ export class OpenaiChatRelay implements FrameRelay {
       this.#committed = true;
       return `data: ${spliced}\n\n`;
     }
-    return this.#special(spliced, choices);
+    return this.#special(spliced, { ...chunk, ...members }, choices);
   }
 
   /** Whether a choice contains nothing but a piece of text. */
@@ -168,8 +168,7 @@ export class OpenaiChatRelay implements FrameRelay {
   }
 
   /** Handles frames with a role, tool calls, reasoning, a finish reason or several choices. */
-  #special(spliced: string, choices: readonly Readonly<Json>[]): string {
-    const chunk = JSON.parse(spliced) as Json;
+  #special(spliced: string, chunk: Readonly<Json>, choices: readonly Readonly<Json>[]): string {
     let changed = false;
     let before = "";
     let after = "";

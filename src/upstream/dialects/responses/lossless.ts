@@ -119,7 +119,7 @@ function losslessResult(text: string, identity: RelayIdentity): ReturnType<Lossl
   for (const item of asList(body["output"]).map(asRecord)) {
     if (item["type"] === "reasoning") noteSeal(item, body["store"] !== false, identity);
   }
-  const whole = spliceMembers(text, set);
+  const whole = spliceMembers(text, set, body);
   const settled = withUsage(events, usage);
   if (identity.hidesEncrypted !== true) return { text: whole, events: settled };
   const answer = { ...body, ...set };
