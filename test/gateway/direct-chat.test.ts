@@ -41,9 +41,14 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
+const frame = (choice: object) =>
+  `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "up-model", choices: [{ index: 0, ...choice }] })}\n\n`;
+const STREAM = `${frame({ delta: { role: "assistant", content: "Hi" } })}${frame({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`;
+
 /** Sends requests at once, and looks at the heap while all of them wait. */
-async function whileWaiting(count: number, look: () => void): Promise<readonly string[]> {
-  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }] });
+async function whileWaiting(stream: boolean, count: number, look: () => void): Promise<readonly string[]> {
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hello" }], stream });
+  const answer = stream ? STREAM : ANSWER;
   const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: ${at.host}\r\nAuthorization: Bearer ${app.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
   const answers: string[] = [];
   calls.length = 0;
@@ -62,7 +67,7 @@ async function whileWaiting(count: number, look: () => void): Promise<readonly s
   });
   await all;
   look();
-  for (const socket of calls) socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${ANSWER.length}\r\n\r\n${ANSWER}`);
+  for (const socket of calls) socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`);
   await over.promise;
   for (const client of clients) client.destroy();
   return answers;
@@ -74,11 +79,11 @@ function promises(): number {
   return heapStats().objectTypeCounts["Promise"] ?? 0;
 }
 
-test("one that waits for its provider holds few promises", async () => {
-  await whileWaiting(20, () => {});
+test.each([false, true])("one that waits for its provider holds one promise; stream: %s", async (stream) => {
+  await whileWaiting(stream, 20, () => {});
   let held = 0;
   const before = promises();
-  const answers = await whileWaiting(100, () => {
+  const answers = await whileWaiting(stream, 100, () => {
     held = (promises() - before) / 100;
   });
   for (const answer of answers) expect(answer).toStartWith("HTTP/1.1 200 OK");
