@@ -57,15 +57,37 @@ export async function fetchAnswer(
   request: UpstreamRequest<BodyText>,
   { clock, signal, headers, choice }: AnswerOptions,
 ): Promise<ProviderAnswer> {
-  const secret = provider.keys.take(clock.now(), choice?.wanted);
-  try {
+  const call = async (secret: string) => {
     const answer = await callProvider(provider, request, { signal, secret, headers });
-    const text = textAtHand(answer) ?? (await readAnswer(provider, answer, signal));
-    choice?.used(secret);
-    return new ProviderAnswer(answer, text);
-  } catch (error) {
-    restRefused(provider, clock, secret, error);
-    throw error;
+    return new ProviderAnswer(answer, textAtHand(answer) ?? (await readAnswer(provider, answer, signal)));
+  };
+  return withKey(provider, clock, call, choice);
+}
+
+/** The next credential of a provider, or the preferred one, for one call. */
+export class CallKey {
+  readonly secret: string;
+  readonly #provider: Provider;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #choice: KeyChoice | undefined;
+
+  constructor(provider: Provider, clock: Pick<Clock, "now">, choice: KeyChoice | undefined) {
+    this.secret = provider.keys.take(clock.now(), choice?.wanted);
+    this.#provider = provider;
+    this.#clock = clock;
+    this.#choice = choice;
+  }
+
+  /** The call succeeded. */
+  worked(): void {
+    this.#choice?.used(this.secret);
+  }
+
+  /** The call failed. A credential that is refused or rate-limited is suspended for a while. */
+  failed(error: unknown): void {
+    if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
+    const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
+    this.#provider.keys.rest(this.secret, this.#clock.now(), ms);
   }
 }
 
@@ -85,18 +107,16 @@ export function hearAnswer(
   { clock, signal, headers, choice }: AnswerOptions & { readonly signal: Stop },
 ): boolean {
   if (!beginsAtOnce(provider, request)) return false;
-  const secret = provider.keys.take(clock.now(), choice?.wanted);
-  new HeardAnswer({ provider, clock, signal, secret, choice, reader }).begin(request, headers);
+  const key = new CallKey(provider, clock, choice);
+  new HeardAnswer({ provider, signal, key, reader }).begin(request, headers);
   return true;
 }
 
 /** A call that is in progress. */
 interface HeardParts {
   readonly provider: Provider;
-  readonly clock: Pick<Clock, "now">;
   readonly signal: Stop;
-  readonly secret: string;
-  readonly choice: KeyChoice | undefined;
+  readonly key: CallKey;
   readonly reader: WholeAnswerReader;
 }
 
@@ -108,8 +128,8 @@ class HeardAnswer implements CallListener {
   }
 
   begin(request: UpstreamRequest<BodyText>, headers: Readonly<Record<string, string>> | undefined): void {
-    const { provider, signal, secret } = this.#parts;
-    hearCall({ provider, request, listener: this }, { signal, secret, headers });
+    const { provider, signal, key } = this.#parts;
+    hearCall({ provider, request, listener: this }, { signal, secret: key.secret, headers });
   }
 
   answered(wire: WireAnswer): void {
@@ -134,14 +154,14 @@ class HeardAnswer implements CallListener {
   }
 
   #took(answer: OwnAnswer, text: string): void {
-    const { choice, secret, reader } = this.#parts;
-    choice?.used(secret);
+    const { key, reader } = this.#parts;
+    key.worked();
     reader.answerRead(new ProviderAnswer(answer, text));
   }
 
   #failed(error: unknown): void {
-    const { provider, clock, secret, reader } = this.#parts;
-    restRefused(provider, clock, secret, error);
+    const { key, reader } = this.#parts;
+    key.failed(error);
     reader.answerFailed(error);
   }
 }
@@ -167,20 +187,13 @@ export async function withKey<T>(
   call: (secret: string) => Promise<T>,
   choice?: KeyChoice | undefined,
 ): Promise<T> {
-  const secret = provider.keys.take(clock.now(), choice?.wanted);
+  const key = new CallKey(provider, clock, choice);
   try {
-    const answer = await call(secret);
-    choice?.used(secret);
+    const answer = await call(key.secret);
+    key.worked();
     return answer;
   } catch (error) {
-    restRefused(provider, clock, secret, error);
+    key.failed(error);
     throw error;
   }
-}
-
-/** Suspends a credential with which a call failed, if that is the reason. */
-export function restRefused({ keys }: Provider, clock: Pick<Clock, "now">, secret: string, error: unknown): void {
-  if (!(error instanceof UpstreamFault) || (error.kind !== "auth" && error.kind !== "rate_limited")) return;
-  const ms = error.retryAfterSeconds === undefined ? undefined : error.retryAfterSeconds * 1000;
-  keys.rest(secret, clock.now(), ms);
 }

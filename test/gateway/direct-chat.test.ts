@@ -79,7 +79,7 @@ function promises(): number {
   return heapStats().objectTypeCounts["Promise"] ?? 0;
 }
 
-test.each([false, true])("one that waits for its provider holds one promise; stream: %s", async (stream) => {
+test.each([{ stream: false }, { stream: true }])("one that waits holds one promise: $stream", async ({ stream }) => {
   await whileWaiting(stream, 20, () => {});
   let held = 0;
   const before = promises();

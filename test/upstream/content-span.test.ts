@@ -17,7 +17,7 @@ test.each<[string, string | undefined]>([
   [chunk('{"content":"Hi"}', { before: '"x":{"content":"no"},' }), "Hi"],
   [chunk('{"content":"the \\"content\\": \\"no\\""}'), 'the \\"content\\": \\"no\\"'],
   [chunk('{"role":"assistant"}'), undefined],
-])("%s", (data, text) => {
+])("the content of %s", (data, text) => {
   const span = contentSpan(data);
   expect(span && data.slice(span.start, span.end)).toBe(text);
 });

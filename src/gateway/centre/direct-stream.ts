@@ -3,7 +3,7 @@
 
 import { Stop } from "../../base/stop-signal.ts";
 import type { OutcomeListener } from "../../http/outcome.ts";
-import { type KeyChoice, restRefused } from "../../upstream/ask.ts";
+import { CallKey } from "../../upstream/ask.ts";
 import { beginsAtOnce } from "../../upstream/call.ts";
 import { RouteTries, tryOn } from "../calls/attempts.ts";
 import { hearLive, type LiveAnswer, type LiveListener } from "../calls/open-stream.ts";
@@ -40,8 +40,7 @@ export class DirectStream implements LiveListener {
   #later: PromiseWithResolvers<ProviderStream> | undefined;
   declare tries: RouteTries;
   // What the call in progress has.
-  #secret: string | undefined;
-  #choice: KeyChoice | undefined;
+  #key: CallKey | undefined;
   #passage: Passage | undefined;
   declare attempt: RouteAttempt;
   declare sent: SentTurn;
@@ -94,11 +93,10 @@ export class DirectStream implements LiveListener {
       const passage = passageOf(deps, NO_RUNS, { isShort: this.#isShort, attempt, sent });
       const { request, relay } = passage;
       this.#passage = passage;
-      this.#choice = sent.turn.preference?.choice(route);
-      const secret = provider.keys.take(deps.clock.now(), this.#choice?.wanted);
-      this.#secret = secret;
+      const key = new CallKey(provider, deps.clock, sent.turn.preference?.choice(route));
+      this.#key = key;
       const options = {
-        ...{ signal, secret, whole: passage.whole },
+        ...{ signal, secret: key.secret, whole: passage.whole },
         begun: () => this.#wait.begun(),
       };
       hearLive({ attempt, request, relay, options, listener: this });
@@ -110,7 +108,7 @@ export class DirectStream implements LiveListener {
   streamOpened(live: LiveAnswer): void {
     const { attempt, sent } = this;
     try {
-      this.#choice?.used(this.#secret as string);
+      this.#key?.worked();
       const stream = asStream(live, sent, this.#passage as Passage);
       this.tries.answered(attempt);
       this.#opened(stream);
@@ -123,7 +121,7 @@ export class DirectStream implements LiveListener {
     const deps = this.#deps;
     const { attempt, sent } = this;
     try {
-      if (this.#secret !== undefined) restRefused(attempt.provider, deps.clock, this.#secret, error);
+      this.#key?.failed(error);
       if (this.#passage !== undefined) spendOpening(deps, { attempt, sent }, this.#passage);
       callFailed(deps, this.#ready.turn, error);
       this.#wait.restart();
