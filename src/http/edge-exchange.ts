@@ -5,6 +5,7 @@ import type { Tracer, TraceSpan } from "../telemetry/span.ts";
 import type { BodyBudget, BodyHold } from "./body-budget.ts";
 import type { Exchange, TokenMeter, WireTap } from "./exchange.ts";
 import type { Peer } from "./peer.ts";
+import { runAtEnd } from "./request-end.ts";
 
 /** What exchanges need from the edge. */
 export interface EdgeExchangeDeps {
@@ -15,6 +16,8 @@ export interface EdgeExchangeDeps {
   readonly bodies: BodyBudget;
   readonly tracer?: Tracer | undefined;
   release(request: Request): void;
+  /** Called for an unexpected error. */
+  unexpected(exchange: Exchange, cause: unknown): void;
   finished(exchange: Exchange, status: number): void;
 }
 
@@ -105,7 +108,7 @@ export class EdgeExchange implements Exchange {
     if (this.#isFinished) return;
     this.#isFinished = true;
     this.#body?.release();
-    if (this.#atEnd !== undefined) for (const work of this.#atEnd) work();
+    if (this.#atEnd !== undefined) runAtEnd(this.#atEnd, (error) => this.#deps.unexpected(this, error));
     this.#deps.release(this.#request);
     this.#deps.finished(this, status);
   }

@@ -4,7 +4,7 @@
 import type { TraceSpan } from "../telemetry/span.ts";
 import { asApiError } from "./errors.ts";
 import { bindExchange, type Exchange } from "./exchange.ts";
-import { noteError } from "./request-end.ts";
+import { noteError, runAtEnd } from "./request-end.ts";
 
 /** The caller of the endpoint. */
 export interface InnerCaller {
@@ -139,7 +139,7 @@ function openExchange(caller: InnerCaller, asked: InnerRequest, deps: InnerCallD
     finish(status) {
       if (finished) return;
       finished = true;
-      for (const work of atEnd) work();
+      runAtEnd(atEnd, (error) => deps.unexpected(exchange, error));
       if (!isQuiet) deps.finished(exchange, status);
     },
   };

@@ -35,3 +35,14 @@ export function logFields(exchange: Exchange, status: number, tookMs: number): R
     ms: Math.round(tookMs * 10) / 10,
   };
 }
+
+/** What is to be done when an exchange ends. A failure of one thing is told, and keeps nothing else from being done. */
+export function runAtEnd(works: readonly (() => void)[], failed: (error: unknown) => void): void {
+  for (const work of works) {
+    try {
+      work();
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

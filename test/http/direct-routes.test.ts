@@ -3,12 +3,18 @@
 import { expect, test } from "bun:test";
 import { PATHS } from "../../src/app/paths.ts";
 import { createEdge, type DirectRoute, type HeardRoute } from "../../src/http/edge.ts";
+import { exchangeOf } from "../../src/http/exchange.ts";
 
 const GIVEN: DirectRoute = async () => Response.json({ direct: true });
-const TOLD: HeardRoute = (_request, listener) =>
+/** What the next chats leave to be done at their end. */
+let ending: readonly (() => unknown)[] = [];
+const TOLD: HeardRoute = (request, listener) => {
+  for (const work of ending) exchangeOf(request).atEnd(work);
   queueMicrotask(() => listener.answered(Response.json({ direct: true })));
+};
 let needed = 0;
 const labels: string[] = [];
+const unexpected: unknown[] = [];
 const edge = createEdge({
   paths: PATHS,
   handle: () => {
@@ -27,7 +33,7 @@ const edge = createEdge({
   bodyBudgetBytes: () => 1024,
   release: () => undefined,
   finished: (exchange) => void labels.push(exchange.route),
-  unexpected: () => undefined,
+  unexpected: (_exchange, error) => void unexpected.push(error),
 });
 
 async function ask(method: string, path: string) {
@@ -47,3 +53,16 @@ test("the same paths with other methods, and other paths, go to the router", asy
   expect(needed).toBeGreaterThanOrEqual(3);
   expect(labels.at(-1)).toBe("/v1/models");
 });
+
+test("a failure at the end of a request is told, and keeps nothing else from being done", async () => {
+  const error = new Error("broken");
+  const done: string[] = [];
+  ending = [() => done.push("first"), () => fails(error), () => done.push("last")];
+  labels.length = 0;
+  expect(await ask("POST", "/v1/chat/completions")).toBe(true);
+  expect([done, labels, unexpected]).toEqual([["first", "last"], ["/v1/chat/completions"], [error]]);
+});
+
+function fails(error: Error): never {
+  throw error;
+}
