@@ -23,7 +23,7 @@ const { values } = parseArgs({
     concurrency: { type: "string", default: "8" },
     seconds: { type: "string", default: "5" },
     limit: { type: "string", default: "100" },
-    shown: { type: "string", default: "6" },
+    shown: { type: "string", default: "4" },
   },
 });
 const { site: directory } = values;
