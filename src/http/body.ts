@@ -296,9 +296,12 @@ async function readRest(
   const startedMs = performance.now();
   let lastMs = startedMs;
   let late = false;
+  // Older requests may go first for long, which is no pause of the client's.
+  let isCopying = false;
   // There is one timer for each body. It restarts if data has arrived meanwhile.
   const watch = () => {
     const now = performance.now();
+    if (isCopying) lastMs = now;
     const leftMs = Math.min(lastMs + stallMs, startedMs + totalMs) - now;
     if (leftMs > 0) timer = setTimeout(watch, leftMs);
     else {
@@ -312,11 +315,13 @@ async function readRest(
       // Reads all available data in one step, including the end.
       const { done, value } = await reading;
       if (late) throw bodyTooSlow();
-      lastMs = performance.now();
+      isCopying = true;
       for (const chunk of value) {
         const copied = body.add(chunk);
         if (copied !== undefined) await copied;
       }
+      isCopying = false;
+      lastMs = performance.now();
       if (body.size() > maxBytes) {
         giveUp(reader);
         throw bodyTooLarge(maxBytes);

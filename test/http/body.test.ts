@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/base/errors.ts";
+import { longStep } from "../../src/base/long-steps.ts";
 import { readBody, readJsonBody } from "../../src/http/body.ts";
 import { whileSteady } from "../support/real-time.ts";
 
@@ -195,5 +196,23 @@ describe("sizes", () => {
     const { request } = inPieces(new Uint8Array(LARGE + 1), { "content-length": String(LARGE) });
     const error = await readBody(request, limits).catch((error: unknown) => error);
     expect(error).toMatchObject({ apiCode: "invalid_request" });
+  });
+});
+
+test("the time in which older requests go first is no pause of the client's", async () => {
+  await whileSteady(async () => {
+    const stallMs = 200;
+    const bytes = new Uint8Array(4 * 1024 * 1024);
+    const headers = { "content-length": String(bytes.byteLength) };
+    const request = new Request("http://localhost/", { method: "POST", body: bytes, headers });
+    let isOver = false;
+    setTimeout(() => {
+      isOver = true;
+    }, 2 * stallMs);
+    const older = async () => {
+      while (!isOver) await longStep(0);
+    };
+    const [read] = await Promise.all([readBody(request, { maxBytes: bytes.byteLength, stallMs }), older()]);
+    expect(read.byteLength).toBe(bytes.byteLength);
   });
 });
