@@ -69,6 +69,16 @@ test("the last short paragraph stays after an element that is never closed", () 
   expect(mainOf(`<body>${html}</body>`)).toContain("Then he went home for the night.");
 });
 
+describe("the legend under a table", () => {
+  const row = (cells: string[]) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
+  const table = `<table>${row(["Trip", "Mill", "Quay", "Note"])}${Array.from({ length: 12 }, (_, at) => row([`${at}`, `0${at % 10}:10`, `0${at % 10}:42`, at % 5 === 0 ? "a" : ""])).join("")}</table>`;
+  const page = (list: string) =>
+    mainOf(`<body><main><h1>Line 7</h1>${table}${list}<p>All times are those of the harbour.</p></main></body>`);
+  test("is kept with it", () => {
+    expect(page("<dl><dt>a</dt><dd>not on Sundays</dd></dl>")).toContain("a\n: not on Sundays");
+  });
+});
+
 describe("the navigation of a site is never content", () => {
   const items = ["Docs", "Install", "Configure", "API", "Blog", "Pricing"];
   const list = `<ul>${items.map((item) => `<li><a href="/${item}">${item}</a></li>`).join("")}</ul>`;

@@ -36,7 +36,7 @@ export function keepContained(page: JudgedPage): void {
   const signed = signedBlocks(inside, container);
   const isFlow = flowsOf(inside, kept);
   for (const { element, parts } of partsOf(after, container, kept)) {
-    const around = element === container ? container : (element.parentNode ?? container);
+    const around = element === container ? container : flowAround(element, container);
     if (parts.some((block) => signed.has(block)) || !isFlow(around)) continue;
     const chars = sumChars(parts);
     const verdict =
@@ -46,6 +46,15 @@ export function keepContained(page: JudgedPage): void {
     const isLedTo = isWhole(element) && before !== undefined && !signed.has(before) && isLeadIn(before, kept);
     if (isLedTo || verdict >= leastVerdict(element, links)) for (const block of parts) kept.add(block);
   }
+}
+
+const FORMATTING = new Set(["p", "b", "strong", "i", "em", "u", "font", "span"]);
+
+/** The element in whose flow a part stands. Formatting that was never closed holds the paragraphs after it, as does its own one. */
+function flowAround(element: PageElement, container: PageElement): PageElement {
+  let around = element.parentNode ?? container;
+  while (around !== container && FORMATTING.has(around.tag) && around.parentNode !== null) around = around.parentNode;
+  return around;
 }
 
 /** Whether a kept sentence announces what follows: without it the sentence says nothing. */
@@ -71,7 +80,13 @@ function containerOf({ document, kept }: JudgedPage): PageElement | undefined {
     container = at;
     at = at.children.find((child) => (chars.get(child) ?? 0) >= needed);
   }
-  return container;
+  // An article with one long paragraph is the container of its short ones too.
+  const { parentNode } = container;
+  return container.tag === "p" && parentNode !== null && isArticle(parentNode) ? parentNode : container;
+}
+
+function isArticle({ tag, attributes }: PageElement): boolean {
+  return tag === "article" || tag === "main" || attributes["role"] === "article" || attributes["role"] === "main";
 }
 
 /** Tells in which elements the main text flows: mostly kept, and mostly in paragraphs of their own. */

@@ -20,6 +20,7 @@ import { levelGroups } from "./groups.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
+import { keepLegends } from "./legends.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { prune } from "./prune.ts";
 import { dropQuotedPosts } from "./quoted-posts.ts";
@@ -39,6 +40,7 @@ interface Step {
 const STEPS: readonly Step[] = [
   { name: "choice", because: "its probability to be main content", run: chooseBlocks },
   { name: "tables", because: "most of its table is kept", run: completeTables },
+  { name: "legends", because: "it says what the signs in a kept table mean", run: keepLegends },
   { name: "code", because: "a code listing amid kept text", run: completeCode },
   { name: "lists", because: "most of its list is kept", run: completeLists },
   { name: "terms", because: "a term and its definition belong together", run: completeTerms },
