@@ -227,9 +227,9 @@ export class BodyReader {
     }
   }
 
-  /** The taker was given bytes, and waits for the next ones. */
-  took(nowMs: number): void {
-    this.#waitingSinceMs = nowMs;
+  /** The taker was given bytes. `nowMs`: when, if it waits for the next ones; otherwise nobody does until the next poll. */
+  took(nowMs: number | undefined): void {
+    this.#waitingSinceMs = nowMs ?? 0;
   }
 
   #wait(): void {

@@ -231,7 +231,13 @@ class LiveStream implements LiveAnswer, PartTaker {
   took(bytes: Uint8Array, from: number, to: number): boolean {
     if (this.ended) return false;
     const nowMs = performance.now();
-    this.#body.took(nowMs);
+    const isTaken = this.#passedOn(bytes, from, to, nowMs);
+    if (!this.ended) this.#body.took(isTaken ? nowMs : undefined);
+    return isTaken;
+  }
+
+  /** Gives the taker what becomes of bytes that arrived. Returns false if it is to poll for it. */
+  #passedOn(bytes: Uint8Array, from: number, to: number, nowMs: number): boolean {
     if (this.pending === "" && this.#cutter.isBetweenFrames) {
       const frame = this.relay.rewritten?.(bytes, from, to);
       if (frame !== undefined) {

@@ -35,7 +35,7 @@ const chunked = (bytes: Buffer) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 
 /** A stream that has begun with a role and a text, with what counts its polls and gives it bytes. */
-async function opened() {
+async function opened(idle = 60_000) {
   const answered = Promise.withResolvers<WireAnswer>();
   const exchange = new CallExchange(
     {
@@ -52,7 +52,7 @@ async function opened() {
   const client = { call: () => ({ answer: answered.promise, stop() {} }) } as unknown as WireClient;
   const configured = configureProvider({
     ...{ name: "up", kind: "openai", baseUrl: "http://127.0.0.1:1/v1", apiKeys: ["k"], headers: {}, quirks: {} },
-    timeoutMs: { connect: 60_000, firstByte: 60_000, idle: 60_000 },
+    timeoutMs: { connect: 60_000, firstByte: 60_000, idle },
     retry: { attempts: 1, baseMs: 1, maxMs: 1 },
   } as unknown as Parameters<typeof configureProvider>[0]) as Provider;
   const relay = new OpenaiChatRelay(identity);
@@ -142,6 +142,25 @@ test("a client that does not read is given nothing more", async () => {
   reader.resume();
   expect([...reader.texts.join("").matchAll(/"content":"(.)"/g)].map(([, text]) => text)).toEqual(["a", "b", "c", "d"]);
   live.cancel();
+});
+
+test("a provider is not taken for silent while the client does not read", async () => {
+  const slow = await opened(20);
+  let takes = true;
+  const reader = new Reader(slow.live, true, () => takes);
+  takes = false;
+  for (const text of ["a", "b", "c"]) slow.exchange.received(chunked(Buffer.from(frame(text))));
+  // Its provider is silent, and for less long.
+  const { live } = await opened(20);
+  const other = new Reader(live, true, () => true);
+  while (!other.isOver) await new Promise(setImmediate);
+  expect(other.texts.join("")).toContain('"error"');
+  takes = true;
+  reader.resume();
+  slow.exchange.received(chunked(Buffer.from(`${frame("d", { finish_reason: "stop" })}data: [DONE]\n\n`)));
+  expect(reader.isOver).toBe(true);
+  expect(reader.texts.join("")).not.toContain('"error"');
+  expect(reader.texts.join("")).toEndWith("data: [DONE]\n\n");
 });
 
 /** Texts and frames that must not be taken for a frame like the last one. */
