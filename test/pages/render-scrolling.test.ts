@@ -34,6 +34,21 @@ const WATCHED = {
   "an observer": script("new IntersectionObserver((all) => { if (all.at(-1).isIntersecting) show(); }).observe(late)"),
   "an interval": script("setInterval(look, 20)"),
   "a chain of timers": script("const ask = () => { look(); setTimeout(ask, 20); }; ask()"),
+  "a handler for the end of scrolling": script("document.onscrollend = look"),
+  "a handler of the window for the end of scrolling": script("onscrollend = look"),
+  "a chain of idle times": script("const ask = () => { look(); requestIdleCallback(ask); }; ask()"),
+  "a chain of tasks": script("const ask = () => { look(); scheduler.postTask(ask, { delay: 50 }); }; ask()"),
+  "a timer that brings text while it is scrolled": script("setTimeout(show, 600)"),
+  "a task that brings text while it is scrolled": script("scheduler.postTask(show, { delay: 600 })"),
+  "an observer in a frame in a shadow": script(
+    `const host = document.body.appendChild(document.createElement("div")); host.attachShadow({ mode: "open" }).innerHTML = '<iframe src="/observing" width="500" height="300"></iframe>'`,
+  ),
+  "a handler of contents that are drawn in view": script(
+    `late.outerHTML = '<div id="skipped" style="content-visibility:auto;contain-intrinsic-size:1px 500px"><p id="inner">waiting</p></div>'; skipped.oncontentvisibilityautostatechange = ({ skipped: isOut }) => { if (!isOut) inner.textContent = "${SEEN}"; }`,
+  ),
+  "an attribute for contents that are drawn in view": script(
+    `late.outerHTML = '<div oncontentvisibilityautostatechange="if (!event.skipped) inner.textContent = \\'${SEEN}\\'" style="content-visibility:auto;contain-intrinsic-size:1px 500px"><p id="inner">waiting</p></div>'`,
+  ),
   "animation frames": script("const ask = () => { look(); requestAnimationFrame(ask); }; ask()"),
   "contents that are drawn in view": script(
     `late.outerHTML = '<div id="skipped" style="content-visibility:auto;contain-intrinsic-size:1px 500px"><p id="inner">waiting</p></div>'; skipped.addEventListener("contentvisibilityautostatechange", ({ skipped: isOut }) => { if (!isOut) inner.textContent = "${SEEN}"; })`,
