@@ -47,7 +47,7 @@ export class Deadline {
   #endsMs = 0;
   #late: Limit;
   #unwatched: Limit | undefined;
-  #watched: { readonly signal: AbortSignal; readonly left: () => void } | undefined;
+  #watched: AbortSignal | undefined;
   #isOver = false;
 
   /** Throws if the client has left. */
@@ -67,13 +67,16 @@ export class Deadline {
   /** Listens for the client's leaving. */
   watch(): void {
     const { signal } = this.#request;
-    const left = () => this.signal.abort(clientGone());
-    if (signal.aborted) {
-      left();
-      return;
+    if (signal.aborted) this.handleEvent();
+    else {
+      this.#watched = signal;
+      signal.addEventListener("abort", this, { once: true });
     }
-    this.#watched = { signal, left };
-    signal.addEventListener("abort", left, { once: true });
+  }
+
+  /** The client has left. */
+  handleEvent(): void {
+    this.signal.abort(clientGone());
   }
 
   #begin(nowMs: number): Limit {
@@ -95,7 +98,7 @@ export class Deadline {
     this.#isOver = true;
     this.#late.cancel();
     this.#unwatched?.cancel();
-    this.#watched?.signal.removeEventListener("abort", this.#watched.left);
+    this.#watched?.removeEventListener("abort", this);
   }
 }
 
