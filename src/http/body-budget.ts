@@ -16,7 +16,6 @@ export interface BodyHold {
 
 /** How much longer than the last collection nothing is collected. */
 const REST_FACTOR = 3;
-let restsUntilMs = 0;
 
 /** Frees those texts too that were in use during an earlier collection. */
 const fullCollection = lazily(() => {
@@ -25,23 +24,26 @@ const fullCollection = lazily(() => {
   return fullGC;
 });
 
-/** Frees the texts of large bodies. The larger the heap, the longer it takes, and the less often it is done. */
-function collectGarbage(collect: () => void): void {
-  const startMs = performance.now();
-  if (startMs < restsUntilMs) return;
-  collect();
-  const endMs = performance.now();
-  restsUntilMs = endMs + REST_FACTOR * (endMs - startMs);
-}
-
-/** The garbage collector lets the heap grow to several times what is in use, and frees texts late. */
-function collectAfter(bytesMax: () => number, collect: () => void): (bytes: number) => void {
+/**
+ * The garbage collector lets the heap grow to several times what is in use, and frees texts late. `held`: what others hold, beside
+ * which there is less room for garbage.
+ */
+function collectAfter(bytesMax: () => number, collect: () => void): (bytes: number, held: number) => void {
   let garbageBytes = 0;
-  return (bytes) => {
+  let restsUntilMs = 0;
+  // The larger the heap, the longer it takes, and the less often it is done.
+  const collectUnlessResting = () => {
+    const startMs = performance.now();
+    if (startMs < restsUntilMs) return;
+    collect();
+    const endMs = performance.now();
+    restsUntilMs = endMs + REST_FACTOR * (endMs - startMs);
+  };
+  return (bytes, held) => {
     garbageBytes += bytes;
-    if (garbageBytes < bytesMax() * GARBAGE_SHARE) return;
+    if (garbageBytes < bytesMax() * GARBAGE_SHARE_MIN || garbageBytes + held < bytesMax() * GARBAGE_SHARE) return;
     garbageBytes = 0;
-    void longStep().then(() => collectGarbage(collect));
+    void longStep().then(collectUnlessResting);
   };
 }
 
@@ -63,8 +65,10 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Bodies of at least this size count towards a garbage collection, as they take many pages of memory. */
 const LARGE_BYTES_MIN = 1024 * 1024;
-/** After this share of the budget was released, garbage is collected. */
-const GARBAGE_SHARE = 0.05;
+/** Garbage is collected once it takes, together with what is held, this share of the budget. */
+const GARBAGE_SHARE = 0.25;
+/** With less garbage than this share of the budget, collecting costs more than it frees. */
+const GARBAGE_SHARE_MIN = 0.05;
 
 interface Waiting {
   readonly holder: string;
@@ -118,7 +122,7 @@ export function createBodyBudget(
     };
     const release = () => {
       // What the body did not need was never in memory.
-      if (heldBytes >= LARGE_BYTES_MIN) collect(heldBytes);
+      if (heldBytes >= LARGE_BYTES_MIN) collect(heldBytes, total - heldBytes);
       shrinkTo(0);
     };
     return { shrinkTo, release };

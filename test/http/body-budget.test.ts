@@ -52,13 +52,17 @@ test("waiting requests are served in order, and one that is too large for now is
 });
 
 test.each([
-  ["bodies that were reserved as the longest, and were short", 1000, 0],
-  ["as many long ones", 20_000_000, 1],
-])("collections of garbage after %s", async (_, bytes, collections) => {
+  ["bodies that were reserved as the longest, and were short", { bodies: 8, bytes: 1000, others: 120_000_000 }, 0],
+  ["few long ones that come one by one", { bodies: 7, bytes: 20_000_000, others: 0 }, 0],
+  ["many long ones that come one by one", { bodies: 8, bytes: 20_000_000, others: 0 }, 1],
+  ["few long ones beside others", { bodies: 2, bytes: 20_000_000, others: 120_000_000 }, 1],
+  ["one long one beside others", { bodies: 1, bytes: 20_000_000, others: 140_000_000 }, 0],
+])("collections of garbage after %s", async (_, { bodies, bytes, others }, collections) => {
   const collect = mock(() => undefined);
   const budget = createBodyBudget(() => 640_000_000, 1000, collect);
-  for (const holder of ["a", "b"]) {
-    const hold = await budget.hold(holder, 20_000_000, never);
+  await budget.hold("other", others, never);
+  for (let body = 0; body < bodies; body++) {
+    const hold = await budget.hold(`${body}`, 20_000_000, never);
     hold.shrinkTo(bytes);
     hold.release();
   }
