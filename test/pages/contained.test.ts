@@ -71,11 +71,25 @@ test("the last short paragraph stays after an element that is never closed", () 
 
 describe("the legend under a table", () => {
   const row = (cells: string[]) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`;
-  const table = `<table>${row(["Trip", "Mill", "Quay", "Note"])}${Array.from({ length: 12 }, (_, at) => row([`${at}`, `0${at % 10}:10`, `0${at % 10}:42`, at % 5 === 0 ? "a" : ""])).join("")}</table>`;
+  const table = `<table>${row(["Trip", "Mill", "Quay", "Note"])}${Array.from({ length: 150 }, (_, at) => row([`${at}`, `0${at % 10}:10`, `0${at % 10}:42`, ["a", "b", ""][at % 3] ?? ""])).join("")}</table>`;
   const page = (list: string) =>
-    mainOf(`<body><main><h1>Line 7</h1>${table}${list}<p>All times are those of the harbour.</p></main></body>`);
-  test("is kept with it", () => {
-    expect(page("<dl><dt>a</dt><dd>not on Sundays</dd></dl>")).toContain("a\n: not on Sundays");
+    mainOf(
+      `<body><main><h1>Line 7</h1>${table}<dl>${list}</dl><p>All times are those of the harbour.</p></main></body>`,
+    );
+  const meanings = ["no Sundays", "school days"];
+  const pairs = meanings.map((text, at) => `<dt>${"ab"[at]}</dt><dd>${text}</dd>`);
+  const lists: readonly (readonly [string, string])[] = [
+    ["plain", pairs.join("")],
+    ["in groups", pairs.map((pair) => `<div>${pair}</div>`).join("")],
+    ["with paragraphs", pairs.map((pair) => pair.replace(/<dd>(.*?)</, "<dd><p>$1</p><")).join("")],
+  ];
+  for (const [name, list] of lists)
+    test(`is kept with it: ${name}`, () => {
+      const markdown = page(list);
+      for (const [at, text] of meanings.entries()) expect(markdown).toContain(`\n${"ab"[at]}\n: ${text}`);
+    });
+  test("is none if a term stands in no cell", () => {
+    for (const [, list] of lists) expect(page(list.replace("<dt>b<", "<dt>Fares<"))).not.toContain("no Sundays");
   });
 });
 

@@ -14,23 +14,28 @@ export function keepLegends({ blocks, kept }: JudgedPage): void {
   let signs: ReadonlySet<string> | undefined;
   let own: Block[] = [];
   const close = () => {
-    const terms = own.filter(({ element }) => element.tag === "dt");
+    const terms = own.filter(({ element }) => around(element, "dt") !== undefined);
     const isLegend = terms.length > 0 && terms.every(({ text }) => signs?.has(text) === true);
     if (isLegend) for (const block of own) kept.add(block);
     own = [];
   };
   const byTable = new Map<PageElement, ReadonlySet<string>>();
   for (const block of blocks) {
-    const around = /^d[td]$/.test(block.element.tag) ? (block.element.parentNode ?? undefined) : undefined;
-    if (around !== list) {
+    const next = around(block.element, "dl");
+    if (next !== list) {
       close();
-      list = around;
+      list = next;
       const before = blocks[block.index - 1];
-      signs = around === undefined || before === undefined ? undefined : signsBefore(before, { blocks, kept }, byTable);
+      signs = list === undefined || before === undefined ? undefined : signsBefore(before, { blocks, kept }, byTable);
     }
     if (signs !== undefined) own.push(block);
   }
   close();
+}
+
+/** The element with this name that is or holds another; a list may hold its terms in groups, and paragraphs in its definitions. */
+function around(element: PageElement, name: string): PageElement | undefined {
+  return element.tag === name ? element : closest(element, ({ tag }) => tag === name);
 }
 
 /** The short texts of the kept cells of the table that a block ends; undefined if it ends none. */
