@@ -157,6 +157,7 @@ describe("the time is linear in the size of the page", () => {
     ],
     ["lists in lists", `${"<ul><li>a".repeat(95)}${"<li>a".repeat(40_000)}`],
     ["ends of lines in a quotation", `<p>${text}</p><blockquote>${"<br>".repeat(60_000)}x</blockquote>`],
+    ["line breaks in empty elements", `<p>${text}</p>${"<div><br><br></div>".repeat(60_000)}`],
     ["listings in a listing", `<p>${text}</p>${"<pre>a".repeat(150)}${"<pre>x</pre>".repeat(20_000)}`],
     [
       "posts as data",

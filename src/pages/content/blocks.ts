@@ -54,6 +54,8 @@ export function cutBlocks(body: PageElement, rest: PageText[] = []): Block[] {
   let runElement = body;
 
   const flush = () => {
+    // The white space between empty elements would be joined again for each of them.
+    if (run.nodes.length === 0) return;
     const text = run.pieces.join("").replace(/\s+/g, " ").trim();
     if (text !== "" && blocks.length >= BLOCKS_MAX) rest.push(...run.nodes);
     else if (text !== "")
@@ -67,7 +69,7 @@ export function cutBlocks(body: PageElement, rest: PageText[] = []): Block[] {
         boldChars: Math.min(run.boldChars, text.length),
         controlChars: Math.min(run.controlChars, text.length),
       });
-    if (run.nodes.length > 0) run = emptyRun();
+    run = emptyRun();
   };
 
   const visit = (element: PageElement, block: PageElement, inline: Inline) => {
