@@ -150,4 +150,19 @@ describe("posts that were sent as data", () => {
       expect(markdown).toContain("```js\npump.stop();\n```");
       expect(markdown).not.toContain(place);
     });
+
+  test("keep what they quote from elsewhere, and who is quoted", () => {
+    const elsewhere =
+      "A gland that drips four times a minute is not a fault, it is how the packing is kept cool and wet.";
+    const quote = (who: string, text: string) =>
+      `<aside class="quote no-group" data-username="${who}"><div class="title"><div class="quote-controls"></div> ${who}:</div><blockquote><p>${text}</p></blockquote></aside>`;
+    const quoting = posts.map((post, at) => ({
+      ...post,
+      cooked: `${at === 2 ? quote("gina", elsewhere) : at === 3 ? quote("hugo", replies[0] ?? "") : ""}${post.cooked}`,
+    }));
+    const markdown = mainOf(page(JSON.stringify({ title: "Pump leaks", post_stream: { posts: quoting } })));
+    expect(markdown).toContain(`gina:\n\n> ${elsewhere}`);
+    expect(markdown).toContain("hugo:");
+    expect(markdown.split(replies[0] ?? "")).toHaveLength(2);
+  });
 });

@@ -11,6 +11,8 @@ const NAME_CHARS_MAX = 80;
 /** How many values of the data are searched for a thread, and how deep. */
 const VALUES_MAX = 20_000;
 const DEPTH_MAX = 8;
+/** The class of what a post quotes. */
+const QUOTE = /(?:^|\s)quote(?:\s|$)/;
 /** Values that hold data as text. */
 const JSON_START = /^\s*[{[]/;
 
@@ -72,8 +74,20 @@ function markupOf({ title, posts }: Thread): PageElement {
     if (date !== undefined) withText(article.appendChild(new PageElement("div", { class: "post-date" })), "time", date);
     const body = article.appendChild(new PageElement("div", { class: "cooked post-body" }));
     for (const child of parsePage(text).body.childNodes) body.appendChild(child);
+    for (const aside of body.getElementsByTagName("aside")) if (QUOTE.test(aside.className)) rewriteQuote(aside);
   }
   return main;
+}
+
+/** Makes a quotation part of its post: it comes as an aside, which is no content elsewhere. Its title says who is quoted. */
+function rewriteQuote(aside: PageElement): void {
+  const quote = new PageElement("div", { class: "quote" });
+  for (const child of aside.childNodes) {
+    if (child instanceof PageElement && child.className === "title") child.attributes["class"] = "quote-title";
+    quote.appendChild(child);
+  }
+  aside.parentNode?.insertBefore(quote, aside);
+  aside.remove();
 }
 
 function withText(parent: PageElement, tag: string, text: string): PageElement {
