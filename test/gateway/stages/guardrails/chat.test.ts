@@ -145,7 +145,8 @@ test.each(ROWS)("a denied answer ends before it: %s over %s, stream %p", async (
   expect(heard.stop).toEqual(STOPS[format.name]);
   // The call ends with a denied stream, so that its usage is what was known by then.
   if (!stream) expect(heard.usage).toMatchObject({ input: 11, output: 7 });
-  expect(raw).not.toMatch(/launch|1234|known/);
+  // Random ids and times may have the same digits.
+  expect(raw.replaceAll(/[0-9a-f-]{10,}/g, "")).not.toMatch(/launch|1234|known/);
   if (!stream) expect(response.headers.get("x-sallyport-guardrails")).toBe("no-codes=denied");
 });
 
