@@ -25,6 +25,7 @@ import {
   type PageScores,
   type Predicted,
   repeatedParagraphs,
+  risenFaults,
 } from "./fit/judgement.ts";
 import { readHtml } from "./fit/labelled-pages.ts";
 import { readPage } from "./fit/read-page.ts";
@@ -141,8 +142,7 @@ function rowsOfSet(set: LabelledSet): string[][] {
 /** What a reader would notice beside the score. */
 function faultsOf(set: LabelledSet): string {
   const { invented, repeated } = faults.get(set.name) ?? { invented: 0, repeated: 0 };
-  for (const [fault, count] of Object.entries({ invented, repeated }))
-    if (count > (base?.[`${fault} in ${set.name}`] ?? count)) blocked.push(`${fault} in ${set.name}`);
+  blocked.push(...risenFaults(set.name, { invented, repeated }, base));
   const altered = process.argv.includes("--no-words")
     ? undefined
     : set.ids.reduce((sum, id) => sum + checkFidelity(readHtml(root, set.name, id)).missing.length, 0);

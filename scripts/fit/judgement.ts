@@ -44,6 +44,14 @@ export function isBlocked({ mean, high }: Change): boolean {
   return high < 0 || mean < -FALL_MAX;
 }
 
+/** The names of a set's faults of which there are more than before. `before`: what the base knew, by "FAULT in SET"; it may know none. */
+export function risenFaults(set: string, now: Readonly<Record<string, number>>, before: PageScores = {}): string[] {
+  return Object.keys(now)
+    .map((fault) => ({ name: `${fault} in ${set}`, count: now[fault] as number }))
+    .filter(({ name, count }) => count > (before[name] ?? count))
+    .map(({ name }) => name);
+}
+
 /** A page's predicted and true quality. */
 export interface Predicted {
   readonly predicted: number;

@@ -7,6 +7,7 @@ import {
   inventedNumbers,
   isBlocked,
   repeatedParagraphs,
+  risenFaults,
 } from "../../scripts/fit/judgement.ts";
 
 const KEYS = Array.from({ length: 200 }, (_, at) => `set/${at}`);
@@ -50,6 +51,14 @@ test("long paragraphs that come twice are counted, whatever their signs, short o
   const long =
     "The mole keeps the swell away from the boats that lie in the harbour, as it has done since it was built";
   expect(repeatedParagraphs(`${long}.\nRead more\n**${long}!**\nRead more\n${long}`)).toBe(2);
+});
+
+test("faults of a set that are more than before are named; fewer, as many and those the base does not know are not", () => {
+  const before = { "invented in A": 1, "repeated in A": 7, "repeated in B": 0 };
+  expect(risenFaults("A", { invented: 2, repeated: 8 }, before)).toEqual(["invented in A", "repeated in A"]);
+  expect(risenFaults("A", { invented: 1, repeated: 6 }, before)).toEqual([]);
+  expect(risenFaults("B", { invented: 5, repeated: 1 }, before)).toEqual(["repeated in B"]);
+  expect(risenFaults("A", { invented: 5, repeated: 9 })).toEqual([]);
 });
 
 describe("the prediction of quality", () => {
