@@ -3,7 +3,7 @@
 // idle.
 
 import { isRecord } from "../base/json-object.ts";
-import { type Limit, limit } from "../base/limit.ts";
+import { type Limit, limit, lone } from "../base/limit.ts";
 import { FairQueue, type Queued } from "./fair-queue.ts";
 import type { TaskAnswer, TaskMessage } from "./serve.ts";
 
@@ -60,7 +60,10 @@ export interface PoolThread {
 export interface PoolOptions<Input> {
   /** Starts a thread whose module calls `serveTasks`. */
   readonly start: () => PoolThread;
-  /** How many tasks run at the same time; at least one. A function may return another number from task to task. */
+  /**
+   * How many tasks run at the same time. A function may return another number from task to task. Below one, one task runs at a
+   * time, and the pool rests after it, so that tasks use no more than this share of a processor.
+   */
   readonly size: number | (() => number);
   /** How long a thread may be idle before it ends. */
   readonly idleMs?: number;
@@ -84,6 +87,8 @@ const TASKS_PER_THREAD_MAX = 500;
  * of the previous one.
  */
 const IDLE_MS = 60_000;
+/** The longest rest after a task. */
+const REST_MS_MAX = 1000;
 /** A task whose thread was lost with its process is given to another one, but not more often than this. */
 const LOSSES_MAX = 2;
 
@@ -99,6 +104,8 @@ interface Task<Input, Output> extends Queued {
 
 interface Thread<Input, Output> {
   readonly worker: PoolThread;
+  /** When it got its last task. */
+  sinceMs: number;
   task: Task<Input, Output> | undefined;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** The timer that runs while the thread has no task. */
@@ -116,6 +123,11 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
   };
 }
 
+/** How long a pool rests after a task, so that tasks use no more than `share` of a processor. */
+export function restMsAfter({ tookMs, usedMs, share }: { tookMs: number; usedMs: number; share: number }): number {
+  return share >= 1 ? 0 : Math.min(REST_MS_MAX, Math.max(0, usedMs / share - tookMs));
+}
+
 /** The end of a task. `kill`: its thread ends too. */
 type Outcome<Output> = { output: Output } | { error: unknown; kill: boolean };
 
@@ -124,6 +136,8 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
   readonly #threads = new Set<Thread<Input, Output>>();
   readonly #waiting: FairQueue<Task<Input, Output>>;
   #nextId = 1;
+  /** The end of the rest after a task. */
+  #rest: Limit | undefined;
   #isClosed = false;
 
   constructor(options: PoolOptions<Input>) {
@@ -155,6 +169,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
 
   close(): void {
     this.#isClosed = true;
+    this.#rest?.cancel();
     for (const thread of [...this.#threads]) {
       thread.task?.reject(new TaskFailed("The worker pool was closed."));
       this.#retire(thread);
@@ -162,9 +177,16 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     for (const task of this.#waiting.clear()) task.reject(new TaskFailed("The worker pool was closed."));
   }
 
-  #pump(): void {
+  get #most(): number {
     const { size } = this.#options;
-    const most = typeof size === "number" ? size : size();
+    return typeof size === "number" ? size : size();
+  }
+
+  #pump(): void {
+    const most = this.#most;
+    if (most < 1 && this.#rest !== undefined) return;
+    this.#rest?.cancel();
+    this.#rest = undefined;
     while (!this.#isClosed) {
       if (this.load().running >= most) return;
       const idle = [...this.#threads].find((thread) => thread.task === undefined);
@@ -176,6 +198,7 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
 
   #give(thread: Thread<Input, Output>, task: Task<Input, Output>): void {
     thread.task = task;
+    thread.sinceMs = performance.now();
     thread.idle?.cancel();
     thread.timer = setTimeout(
       () => this.#settle(thread, { error: new TaskTimeout("The task took too long and was stopped."), kill: true }),
@@ -191,11 +214,19 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
 
   #spawn(): Thread<Input, Output> {
     const worker = this.#options.start();
-    const thread: Thread<Input, Output> = { worker, task: undefined, timer: undefined, idle: undefined, done: 0 };
+    const thread: Thread<Input, Output> = {
+      worker,
+      sinceMs: 0,
+      task: undefined,
+      timer: undefined,
+      idle: undefined,
+      done: 0,
+    };
     thread.worker.onmessage = (event: MessageEvent<TaskAnswer<Output>>) => {
       if (event.data.id !== thread.task?.id) return;
-      if ("output" in event.data) this.#settle(thread, { output: event.data.output });
-      else this.#settle(thread, { error: new TaskFailed(event.data.error), kill: false });
+      const { usedMs } = event.data;
+      if ("output" in event.data) this.#settle(thread, { output: event.data.output }, usedMs);
+      else this.#settle(thread, { error: new TaskFailed(event.data.error), kill: false }, usedMs);
     };
     thread.worker.onerror = (event) => this.#settle(thread, { error: new TaskFailed(event.message), kill: true });
     if ("onlost" in thread.worker) thread.worker.onlost = () => this.#lose(thread);
@@ -216,9 +247,10 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     this.#settle(thread, { error: new TaskFailed("The process of the thread ended."), kill: true });
   }
 
-  /** Ends the thread's task. */
-  #settle(thread: Thread<Input, Output>, outcome: Outcome<Output>): void {
+  /** Ends the thread's task. `usedMs`: the processor time of the task, if the thread told it. */
+  #settle(thread: Thread<Input, Output>, outcome: Outcome<Output>, usedMs?: number): void {
     const task = thread.task;
+    if (task !== undefined) this.#restAfter(performance.now() - thread.sinceMs, usedMs);
     thread.task = undefined;
     if (task !== undefined) this.#waiting.done(task);
     clearTimeout(thread.timer);
@@ -229,6 +261,16 @@ class Pool<Input, Output> implements WorkerPool<Input, Output> {
     if ("output" in outcome) task?.resolve(outcome.output);
     else task?.reject(outcome.error);
     this.#pump();
+  }
+
+  #restAfter(tookMs: number, usedMs = tookMs): void {
+    const restMs = this.#isClosed ? 0 : restMsAfter({ tookMs, usedMs, share: this.#most });
+    if (restMs === 0) return;
+    this.#rest?.cancel();
+    this.#rest = lone(restMs, () => {
+      this.#rest = undefined;
+      this.#pump();
+    });
   }
 
   #abandon(task: Task<Input, Output>, reason: unknown): void {

@@ -8,10 +8,11 @@ export interface TaskMessage<Input> {
   readonly input: Input;
 }
 
-/** Messages to the pool. */
-export type TaskAnswer<Output> =
-  | { readonly id: number; readonly output: Output }
-  | { readonly id: number; readonly error: string };
+/** Messages to the pool. `usedMs`: the processor time of the thread for the task. */
+export type TaskAnswer<Output> = { readonly id: number; readonly usedMs: number } & (
+  | { readonly output: Output }
+  | { readonly error: string }
+);
 
 declare const self: { onmessage: (event: MessageEvent) => void; postMessage(message: unknown): void };
 
@@ -29,12 +30,14 @@ export function serveTasks<Input, Output>(handle: (input: Input) => Output | Pro
     const { id, input } = event.data;
     clearTimeout(rest);
     const startedMs = performance.now();
-    let answer: TaskAnswer<Output>;
+    const usedBeforeMs = usedMsOfThread();
+    let outcome: { readonly output: Output } | { readonly error: string };
     try {
-      answer = { id, output: await handle(input) };
+      outcome = { output: await handle(input) };
     } catch (error) {
-      answer = { id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+      outcome = { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }
+    const answer: TaskAnswer<Output> = { id, usedMs: usedMsOfThread() - usedBeforeMs, ...outcome };
     self.postMessage(answer);
     workedMs += performance.now() - startedMs;
     if (workedMs < UNTIDY_MS_MIN) return;
@@ -44,4 +47,9 @@ export function serveTasks<Input, Output>(handle: (input: Input) => Output | Pro
       Bun.gc(true);
     }, RESTS_AFTER_MS);
   };
+}
+
+function usedMsOfThread(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { createBrowser, findBrowser } from "../../src/pages/browser/browser.ts";
 import { childrenOf, procText } from "../../src/pages/browser/processes.ts";
-import { createConverter } from "../../src/pages/convert/convert.ts";
+import { createConverter, jobsSize } from "../../src/pages/convert/convert.ts";
 import { createPdfReader } from "../../src/pages/convert/pdf-reader.ts";
 import { BEHIND } from "../../src/workers/priority.ts";
 import { pdfOf, twiceDeflated } from "../support/pdf.ts";
@@ -80,3 +80,14 @@ test.skipIf(!isLinux || findBrowser("") === undefined)(
   },
   60_000,
 );
+
+test.each([
+  [1, false, 1],
+  [2, false, 2],
+  [1, true, 0.2],
+  [2, true, 0.2],
+  [3, true, 2],
+  [4, true, 2],
+])("pages of jobs with %d threads, beside a busy event loop: %p", (threads, isBusy, size) => {
+  expect(jobsSize(threads, isBusy)).toBe(size);
+});

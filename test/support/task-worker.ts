@@ -1,4 +1,4 @@
-// A worker thread for tests of the pool: it echoes, throws, loops forever, or stops itself or its process.
+// A worker thread for tests of the pool: it echoes, throws, waits, works, loops forever, or stops itself or its process.
 
 import { getPriority } from "node:os";
 import { serveTasks } from "../../src/workers/serve.ts";
@@ -6,7 +6,19 @@ import { digestOf } from "./digest.ts";
 
 /** A task of this worker. */
 export interface WorkerTask {
-  readonly what: "echo" | "throw" | "loop" | "exit" | "priority" | "pid" | "kill" | "fill" | "digest" | "memory";
+  readonly what:
+    | "wait"
+    | "work"
+    | "echo"
+    | "throw"
+    | "loop"
+    | "exit"
+    | "priority"
+    | "pid"
+    | "kill"
+    | "fill"
+    | "digest"
+    | "memory";
   readonly value?: number;
   readonly bytes?: Uint8Array;
 }
@@ -22,6 +34,8 @@ serveTasks<WorkerTask, number>((task) => {
   if (task.what === "fill") return fill(task.value ?? 0);
   if (task.what === "digest") return digestOf(task.bytes ?? new Uint8Array(0));
   if (task.what === "memory") return task.bytes?.buffer.byteLength ?? 0;
+  if (task.what === "wait") Bun.sleepSync(task.value ?? 0);
+  if (task.what === "work") work(task.value ?? 0);
   if (task.what === "loop") for (;;) if (Math.random() > 2) break;
   return task.value ?? 0;
 });
@@ -34,4 +48,15 @@ function fill(mebibytes: number): number {
     Bun.sleepSync(1);
   }
   return all.length;
+}
+
+/** Uses a processor for that long. */
+function work(ms: number): void {
+  const startMs = usedMs();
+  while (usedMs() < startMs + ms) Math.sqrt(startMs);
+}
+
+function usedMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

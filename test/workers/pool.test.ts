@@ -1,7 +1,17 @@
 import { afterEach, expect, test } from "bun:test";
-import { createPool, PoolFull, TaskFailed, TaskTimeout, type WorkerPool } from "../../src/workers/pool.ts";
+import {
+  createPool,
+  PoolFull,
+  type PoolThread,
+  restMsAfter,
+  TaskFailed,
+  TaskTimeout,
+  type WorkerPool,
+} from "../../src/workers/pool.ts";
 import { BEHIND, LAST, lowerProcess } from "../../src/workers/priority.ts";
+import type { TaskAnswer, TaskMessage } from "../../src/workers/serve.ts";
 import { startThread } from "../../src/workers/start.ts";
+import type { WorkerTask } from "../support/task-worker.ts";
 
 type Task = { what: string; value?: number };
 let started = 0;
@@ -191,4 +201,75 @@ test("a process that has ended needs no priority", async () => {
   const child = Bun.spawn(["true"]);
   await child.exited;
   lowerProcess(child.pid, LAST);
+});
+
+/** A thread that answers when it is told to. */
+class ToldThread implements PoolThread {
+  onmessage: PoolThread["onmessage"] = null;
+  onerror: PoolThread["onerror"] = null;
+  given: TaskMessage<Task>[] = [];
+  postMessage(message: unknown): void {
+    this.given.push(message as TaskMessage<Task>);
+  }
+  answer(usedMs: number): void {
+    const data = { id: this.given.at(-1)?.id, output: 1, usedMs };
+    this.onmessage?.({ data } as MessageEvent);
+  }
+  terminate(): void {}
+}
+
+test("a pool that works for a part of the time rests after a task, until it may work again or the rest is over", async () => {
+  let share = 0.2;
+  const thread = new ToldThread();
+  pool = createPool({ start: () => thread, size: () => share });
+  const runs = Array.from({ length: 4 }, () => pool.run({ what: "echo" }, TIME));
+  expect(thread.given.length).toBe(1);
+  thread.answer(60_000);
+  await runs[0];
+  const more = pool.run({ what: "echo" }, TIME);
+  expect(thread.given.length).toBe(1);
+  // The work that it left the processor to is over.
+  share = 1;
+  const last = pool.run({ what: "echo" }, TIME);
+  expect(thread.given.length).toBe(2);
+  thread.answer(60_000);
+  expect(thread.given.length).toBe(3);
+  share = 0.2;
+  // A task that hardly used a processor is followed by no rest.
+  thread.answer(0);
+  expect(thread.given.length).toBe(4);
+  thread.answer(60_000);
+  expect(thread.given.length).toBe(4);
+  while (thread.given.length < 5) await new Promise((resolve) => setImmediate(resolve));
+  share = 1;
+  thread.answer(0);
+  thread.answer(0);
+  await Promise.all([...runs, more, last]);
+});
+
+test.each([
+  ["a whole processor", { tookMs: 40, usedMs: 40, share: 1 }, 0],
+  ["a fifth of one", { tookMs: 40, usedMs: 40, share: 0.2 }, 160],
+  ["a fifth, of which the task got half", { tookMs: 40, usedMs: 20, share: 0.2 }, 60],
+  ["a fifth, of which the task got less", { tookMs: 40, usedMs: 5, share: 0.2 }, 0],
+  ["a long task", { tookMs: 9000, usedMs: 9000, share: 0.2 }, 1000],
+])("the rest after a task that may use %s", (_, task, restMs) => {
+  expect(restMsAfter(task)).toBe(restMs);
+});
+
+test("a thread tells the processor time of its tasks, not the time that they take", async () => {
+  const worker = new Worker(new URL("../support/task-worker.ts", import.meta.url).href);
+  const told = async (value: number, what: WorkerTask["what"]) => {
+    const { promise, resolve } = Promise.withResolvers<TaskAnswer<number>>();
+    worker.onmessage = ({ data }: MessageEvent<TaskAnswer<number>>) => resolve(data);
+    worker.postMessage({ id: 1, input: { what, value } });
+    return (await promise).usedMs;
+  };
+  try {
+    const [waiting, working] = [await told(100, "wait"), await told(100, "work")];
+    expect(working).toBeGreaterThanOrEqual(99);
+    expect(waiting).toBeLessThan(working);
+  } finally {
+    worker.terminate();
+  }
 });

@@ -45,6 +45,15 @@ const JOBS_MEMORY_MIN = 1024 * 1024 * 1024;
  */
 const TASKS_PER_JOBS_THREAD = 5000;
 
+/** There are as many threads as processors. With so few of them, none is left for jobs beside a busy event loop. */
+const FEW_THREADS = 2;
+/**
+ * The share of a processor that tasks of jobs then use. A low priority alone is not enough: the loop's next step often waits for
+ * their turn to end, and finds the caches full of their data. At a fifth, chats keep about nine tenths of their rate, and a crawl
+ * goes on with about a sixth of its own.
+ */
+const SHARE_BESIDE_LOOP = 0.2;
+
 const threadsProcess = lazily(() => {
   const {
     createThreadsProcess,
@@ -57,7 +66,7 @@ type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLin
 
 /**
  * Creates a converter with up to `threads` threads for callers that wait, and as many for jobs, in a process of their own with a low
- * priority. While this process is busy, half of them rest.
+ * priority. While this process is busy, half of them rest, or on few processors nearly all of the time.
  */
 export function createConverter(threads: number): Converter {
   const open = (
@@ -80,7 +89,7 @@ export function createConverter(threads: number): Converter {
   };
   const prompt = open(threads, startThread);
   const isBusy = watchOwnLoad();
-  const patient = open(() => (isBusy() ? Math.ceil(threads / 2) : threads), startForJobs, TASKS_PER_JOBS_THREAD);
+  const patient = open(() => jobsSize(threads, isBusy()), startForJobs, TASKS_PER_JOBS_THREAD);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
@@ -102,6 +111,12 @@ export function createConverter(threads: number): Converter {
       process?.close();
     },
   };
+}
+
+/** How many pages of jobs are converted at once (see `PoolOptions.size`). `isBusy`: whether this process needs a processor. */
+export function jobsSize(threads: number, isBusy: boolean): number {
+  if (!isBusy) return threads;
+  return threads <= FEW_THREADS ? SHARE_BESIDE_LOOP : Math.ceil(threads / 2);
 }
 
 /** The memory that a waiting task holds. */
