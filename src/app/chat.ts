@@ -122,6 +122,7 @@ export function createChat(deps: ChatDeps) {
   };
   const gateway = createGateway(pipeline);
   const counting = { ...features, ...createCountingStages(features) };
+  const modelEndpoint = lateModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) });
   return {
     routes: gatewayRoutes({
       gateway,
@@ -139,11 +140,10 @@ export function createChat(deps: ChatDeps) {
       files: { store: files, claim: storage.claim, authenticate },
       compact: compactWith({ ...counting, settings: () => config().compaction }),
       passthrough: passthroughWith(passthroughDeps(deps, pipeline)),
-      modelEndpoint: lateModelEndpoint({ ...pipeline, ...uploadsOf(deps), cached: createTextCache(features.cache) }),
-      ...countersOf(counting),
+      ...{ modelEndpoint, ...countersOf(counting) },
     }),
     /** The endpoints that bypass the framework's router. */
-    direct: directRoutes(gateway),
+    direct: directRoutes({ gateway, modelEndpoint }),
     /** Answers a request of each format; `admit` identifies the caller. */
     answers: answersOf(gateway),
     /** An account's view of its own conversations. */

@@ -25,18 +25,30 @@ import { STORED_RESPONSES, type StoredResponsesDeps } from "./endpoints/response
 import { gatewayText, textOfPath } from "./endpoints/texts.ts";
 
 /**
- * The chat endpoints for requests that do not go through the router, which would take a tenth of a request's time. The handlers
+ * The endpoints of models for requests that do not go through the router, which would take a tenth of a request's time. The handlers
  * are the same as those of the routes.
  */
-export function directRoutes(gateway: Gateway): Map<string, HeardRoute> {
-  return new Map(
-    WIRE_FORMATS.flatMap((format) => {
+export function directRoutes({
+  gateway,
+  modelEndpoint,
+}: Pick<GatewayRoutesDeps, "gateway" | "modelEndpoint">): Map<string, HeardRoute> {
+  const others = MODEL_ENDPOINTS.map((endpoint): [string, HeardRoute] => [
+    endpoint.path,
+    (request, listener) =>
+      void modelEndpoint(request, endpoint).then(
+        (answer) => listener.answered(answer),
+        (error: unknown) => listener.failed(error),
+      ),
+  ]);
+  return new Map([
+    ...others,
+    ...WIRE_FORMATS.flatMap((format) => {
       const shown = (answer: Answer, request: Request) =>
         "source" in answer ? streamed(answer, request, format) : new JsonText(answer.text);
       const answer: HeardRoute = (request, listener) => gateway.answer(request, format, { shown, listener });
       return pathsOf(format).map((path) => [path, answer] as const);
     }),
-  );
+  ]);
 }
 
 function pathsOf({ path, streamPath }: WireFormat): readonly string[] {
@@ -71,7 +83,7 @@ export interface GatewayRoutesDeps {
   /** Answers `POST /v1/responses/compact`. */
   compact(request: Request): Promise<Response>;
   /** Answers a request to an endpoint of models that do not chat. */
-  modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response>;
+  modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response | JsonText>;
   /** Answers `POST /v1/messages/count_tokens`. */
   countTokens(request: Request): Promise<Response>;
   /** Answers `countTokens` of Gemini's API. */
@@ -107,7 +119,10 @@ const CHATS = WIRE_FORMATS.flatMap((format) =>
 const OF_MODELS = MODEL_ENDPOINTS.map((endpoint) =>
   counted(endpoint.path, {
     describe: textOfPath(endpoint.path),
-    handle: ({ modelEndpoint }, { request }) => modelEndpoint(request, endpoint),
+    handle: async ({ modelEndpoint }, { request }) => {
+      const answer = await modelEndpoint(request, endpoint);
+      return answer instanceof JsonText ? answer.response() : answer;
+    },
   }),
 );
 

@@ -13,7 +13,7 @@ import { LaterResponse, type OutcomeListener } from "./outcome.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
 import { noteError } from "./request-end.ts";
-import { wholeBody } from "./whole-body.ts";
+import { type WholeContent, wholeBody } from "./whole-body.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
 export interface RoutePattern {
@@ -57,9 +57,14 @@ export interface PathRules {
 
 /** A JSON answer of which the edge makes the response, with all headers at once. */
 export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
+  readonly text: WholeContent;
+  constructor(text: WholeContent) {
     this.text = text;
+  }
+
+  /** The response without the headers of the edge, for those that read it themselves. */
+  response(): Response {
+    return new Response(wholeBody(this.text), { headers: JSON_TYPE });
   }
 }
 
@@ -160,9 +165,9 @@ function createEnds(deps: EdgeDeps, matchers: () => readonly RouteMatcher[]) {
     return exchange.wire === undefined ? response : exchange.wire.response(response);
   };
 
-  const finishText = (exchange: Exchange, { text }: JsonText): Response => {
-    if (exchange.wire !== undefined) return finish(exchange, new Response(text, { headers: JSON_TYPE }));
-    const response = new Response(wholeBody(text), {
+  const finishText = (exchange: Exchange, answer: JsonText): Response => {
+    if (exchange.wire !== undefined) return finish(exchange, answer.response());
+    const response = new Response(wholeBody(answer.text), {
       headers: factsOf(exchange.path).json().of(exchange.requestId, exchange.headers),
     });
     exchange.finish(200);

@@ -7,8 +7,11 @@ const WRITTEN_AT_ONCE = 14 * 1024;
 /** Of larger bodies the pieces cost little, and these would be copied. */
 const COPIED_MAX = 1024 * 1024;
 
-/** The body for a `Response` that goes to the server. Parts are bytes that follow one another. */
-export function wholeBody(content: string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[]): BodyInit {
+/** A body in memory. Parts are bytes that follow one another. */
+export type WholeContent = string | Uint8Array<ArrayBuffer> | readonly Uint8Array<ArrayBuffer>[];
+
+/** The body for a `Response` that goes to the server. */
+export function wholeBody(content: WholeContent): BodyInit {
   if (typeof content !== "string" && !(content instanceof Uint8Array)) return joinedBody(content);
   // A character has at least one byte.
   if (content.length > COPIED_MAX) return content;

@@ -7,7 +7,7 @@ import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { FormatConversion, JsonObject, ModelEndpoint } from "./endpoint.ts";
-import { embeddingUsage } from "./endpoint-usage.ts";
+import { embeddingUsage, inputOf } from "./endpoint-usage.ts";
 import { encodeFloats, floatsOf } from "./floats.ts";
 
 /** OpenAI's limit of inputs in one request. */
@@ -32,7 +32,7 @@ export const embeddings: ModelEndpoint = {
     if (format != null && format !== "float" && format !== "base64")
       refuseParam("encoding_format", '"float" or "base64"');
   },
-  measure: ({ input }) => ({ inputTokens: tokensOf(input), outputTokens: 0 }),
+  measure: ({ input }) => inputOf(() => tokensOf(input)),
   usage(answer): Measured | undefined {
     const usage = answer["usage"] as JsonObject | null | undefined;
     const tokens = usage?.["prompt_tokens"] ?? usage?.["total_tokens"];

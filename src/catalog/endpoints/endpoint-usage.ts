@@ -41,6 +41,18 @@ export function settledMeasure(
   };
 }
 
+/** What a request without output takes. Most answers report it, so its tokens are only counted when they are asked for. */
+export function inputOf(count: () => number): Measured {
+  let tokens: number | undefined;
+  return {
+    get inputTokens() {
+      tokens ??= count();
+      return tokens;
+    },
+    outputTokens: 0,
+  };
+}
+
 const PROMPT_TOKENS: UsageFormat = {
   read: (raw) => reportedUsage({ input: raw["prompt_tokens"] ?? raw["total_tokens"], output: 0 }),
   write: ({ inputTokens }) => ({ prompt_tokens: inputTokens, total_tokens: inputTokens }),

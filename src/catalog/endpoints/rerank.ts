@@ -7,7 +7,7 @@ import { countAllTokens } from "../../tokens/count.ts";
 import type { Measured } from "../prices.ts";
 import { isCount, refuseParam } from "./checks.ts";
 import type { FormatConversion, JsonObject, ModelEndpoint } from "./endpoint.ts";
-import { rankingUsage } from "./endpoint-usage.ts";
+import { inputOf, rankingUsage } from "./endpoint-usage.ts";
 
 /** The vendors' own limits are 1,000 to 2,048. */
 const DOCUMENTS_MAX = 10_000;
@@ -35,10 +35,7 @@ export const rerank: ModelEndpoint = {
     if (limit != null && !isCount(limit)) refuseParam("top_n", "a whole number above 0");
     if (wanted != null && typeof wanted !== "boolean") refuseParam("return_documents", "true or false");
   },
-  measure({ query, documents }) {
-    const texts = [query as string, ...textsOf(documents)];
-    return { inputTokens: countAllTokens(texts), outputTokens: 0 };
-  },
+  measure: ({ query, documents }) => inputOf(() => countAllTokens([query as string, ...textsOf(documents)])),
   usage(answer): Measured | undefined {
     const { usage, meta } = answer as { usage?: JsonObject | null; meta?: { tokens?: JsonObject | null } | null };
     const tokens = usage?.["total_tokens"] ?? usage?.["prompt_tokens"] ?? meta?.tokens?.["input_tokens"];

@@ -6,8 +6,9 @@ import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/j
 import type { FormatConversion, JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
 import type { Measured } from "../../../catalog/prices.ts";
+import { JsonText } from "../../../http/edge.ts";
 import type { Upload } from "../../../http/upload.ts";
-import { wholeBody } from "../../../http/whole-body.ts";
+import type { WholeContent } from "../../../http/whole-body.ts";
 import { openAnswer } from "../../../upstream/ask.ts";
 import { outcomeOfFault } from "../../../upstream/breaker.ts";
 import { openaiEndUser } from "../../../upstream/end-user.ts";
@@ -29,13 +30,16 @@ export function hasEndpoint(endpoint: ModelEndpoint, provider: Provider): boolea
   return endpoint.dialects.includes(provider.dialect.name) || formatConversion(endpoint, provider) !== undefined;
 }
 
+/** What an endpoint answers. */
+export type EndpointAnswer = Response | JsonText;
+
 /** Calls a route. Throws `UpstreamFault` if another route may be tried, and `ApiError` if not. */
 export async function askRoute(
   deps: EndpointDeps,
   attempt: RouteAttempt,
   asked: Asked,
   deadline: RequestDeadline,
-): Promise<Response> {
+): Promise<EndpointAnswer> {
   const { upload } = asked;
   try {
     return await answerOf(deps, attempt, asked, deadline);
@@ -53,7 +57,7 @@ async function answerOf(
   attempt: RouteAttempt,
   asked: Asked,
   { signal, restart }: RequestDeadline,
-): Promise<Response> {
+): Promise<EndpointAnswer> {
   const { endpoint, exchange, upload } = asked;
   const { provider, route } = attempt;
   const words = formatConversion(endpoint, provider);
@@ -70,10 +74,10 @@ async function answerOf(
       upload === undefined ? undefined : () => watched(formFor(upload, words, { fields, model: route.model }), restart),
   });
   const settle = (usage: Measured, end: Partial<Settled>) => settleCall(deps, attempt, asked, { usage, ...end });
-  const type = typeOf(response);
-  const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
-  if (endpoint.gives === "any" && (words === undefined || words.passesBytes === true) && !isJson) {
-    return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
+  if (endpoint.gives === "any" && (words === undefined || words.passesBytes === true)) {
+    const type = typeOf(response);
+    const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
+    if (!isJson) return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
   }
   const isRelayed = words === undefined && endpoint.relaysLists?.(asked.body) === true;
   const whole = isRelayed
@@ -82,15 +86,13 @@ async function answerOf(
   const ttfbMs = performance.now() - exchange.startedMs;
   const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
   settle(usage, { ttfbMs });
-  return new Response(wholeBody(said), {
-    headers: { "content-type": "application/json" },
-  });
+  return new JsonText(said);
 }
 
 /** An upstream's answer, and the answer that the client gets. */
 interface ReadAnswer {
   readonly usage: Measured;
-  readonly said: string | readonly Uint8Array<ArrayBuffer>[];
+  readonly said: WholeContent;
 }
 
 function bodyFor(

@@ -8,6 +8,7 @@ import { type CatalogModel, type ModelRoute, modelOnRoute } from "../../../catal
 import type { Measured } from "../../../catalog/prices.ts";
 import { requireModel } from "../../../catalog/resolve.ts";
 import { readJsonBody } from "../../../http/body.ts";
+import { JsonText } from "../../../http/edge.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import type { Spools } from "../../../http/spool.ts";
 import { openUpload, type Upload } from "../../../http/upload.ts";
@@ -21,7 +22,7 @@ import type { GuardedCall } from "../../stages/guardrails/call.ts";
 import type { Guards } from "../../stages/guardrails/deps.ts";
 import { guardedCall } from "../../stages/guardrails/guards.ts";
 import { highestCost, worstCostMicros } from "../../usage/worst-case.ts";
-import { askRoute, hasEndpoint } from "./endpoint-call.ts";
+import { askRoute, type EndpointAnswer, hasEndpoint } from "./endpoint-call.ts";
 import { type Asked, type EndpointDeps, fieldsAsBody } from "./endpoint-request.ts";
 
 interface ModelEndpointDeps extends EndpointDeps {
@@ -42,7 +43,7 @@ interface Sent {
 
 /** Creates the function that answers requests to a model endpoint. */
 export function createModelEndpoint(deps: ModelEndpointDeps) {
-  return async (request: Request, endpoint: ModelEndpoint): Promise<Response> => {
+  return async (request: Request, endpoint: ModelEndpoint): Promise<EndpointAnswer> => {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
     const sent =
@@ -82,7 +83,10 @@ export function createModelEndpoint(deps: ModelEndpointDeps) {
       if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, micros);
     }
     const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
-    const response = await answer(deps, able, asked);
+    const answered = await answer(deps, able, asked);
+    // Few answers are read before they leave.
+    if (keep === undefined && guarded?.hears !== true) return answered;
+    const response = answered instanceof JsonText ? answered.response() : answered;
     return given(keep === undefined ? response : await keep(response));
   };
 }
@@ -171,7 +175,7 @@ function routesThatHave(
   throw new ApiError("wrong_model_family", message, { param: "model" });
 }
 
-function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked): Promise<Response> {
+function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked): Promise<EndpointAnswer> {
   const { exchange, endpoint, request } = asked;
   return withinDeadline(request, deps.requestTimeoutMs(), (deadline) =>
     tryRoutes(routes, deps, {
