@@ -119,6 +119,18 @@ describe("captions", () => {
   });
 });
 
+test.each([
+  ["of the site is no note of the text", (list: string) => ["", `<footer>${list}</footer>`], false],
+  ["of the site by its role is none either", (list: string) => ["", `<div role="contentinfo">${list}</div>`], false],
+  ["of an article is one", (list: string) => [`<footer>${list}</footer>`, ""], true],
+])("what stands in the footer %s", (_, place, isKept) => {
+  const [inside, after] = place('<ol><li id="fn1">Compared with the pump of last year.</ol>');
+  const text =
+    '<p>Twice as fast<sup><a href="#fn1">1</a></sup> as any other pump that we have built in forty years.</p>';
+  const page = read("", `<article><h1>A pump</h1>${text}${PROSE.join("")}${inside}</article>${after}`);
+  expect(page.includes("pump of last year")).toBe(isKept);
+});
+
 describe("notes that kept text points to are kept", () => {
   const mark = (target: string, shown: string) =>
     `<p>The first was cast in 1911<sup><a href="#${target}">${shown}</a></sup> in a barn.</p>`;

@@ -5,7 +5,7 @@ import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { BLOCK_TAGS, type Block } from "./blocks.ts";
-import { headingLevel, isInFrame, type JudgedPage, shareOfKept } from "./judged.ts";
+import { headingLevel, isInFrame, isInSiteFooter, type JudgedPage, shareOfKept } from "./judged.ts";
 import { metaContent, saysProduct } from "./page-traits.ts";
 import { isCredit, isPointer } from "./signs.ts";
 import { isChoices } from "./spoken.ts";
@@ -283,7 +283,9 @@ const NOTE_CHARS_MAX = 4000;
 
 /** Keeps the notes to which kept text refers, and the heading above them. */
 export function keepNotes({ document, blocks, kept }: JudgedPage): void {
-  const notes = referencedNotes(document.body, blocks, (block) => kept.has(block));
+  const referenced = referencedNotes(document.body, blocks, (block) => kept.has(block));
+  // The notes in the footer of a site are its small print.
+  const notes = new Set([...referenced].filter((block) => !isInSiteFooter(block)));
   for (const block of notes) kept.add(block);
   for (const block of notes) {
     const above = blocks[block.index - 1];

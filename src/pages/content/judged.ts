@@ -52,6 +52,16 @@ export function isInNavigation({ element }: Block): boolean {
   return navigation !== undefined && closest(navigation, isContent) === undefined;
 }
 
+/** Whether the block is in the footer of the site, as opposed to one of an article. */
+export function isInSiteFooter({ element }: Block): boolean {
+  const footer = isFooter(element) ? element : closest(element, isFooter);
+  return footer !== undefined && closest(footer, isContent) === undefined;
+}
+
+function isFooter({ tag, attributes }: PageElement): boolean {
+  return tag === "footer" || attributes["role"] === "contentinfo";
+}
+
 function isContent({ tag, attributes }: PageElement): boolean {
   return tag === "main" || tag === "article" || attributes["role"] === "main" || attributes["role"] === "article";
 }
