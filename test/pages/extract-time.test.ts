@@ -54,6 +54,10 @@ describe("the time is linear in the size of the page", () => {
       "rules for one name",
       `<style>${".a{height:1px}".repeat(4999)}.a{opacity:0}</style>${"<p class=a>xy</p>".repeat(4000)}`,
     ],
+    [
+      "tiles of other products, at a depth",
+      `<title>a pump</title><script type="application/ld+json">{"@type":"Product","name":"a pump","offers":{"@type":"Offer"}}</script><h1>a pump</h1><p>${text}</p>${"<div>".repeat(190)}${"<div><img src=a.png><a href=/p>a long name of another pump</a><i>$9</i><p>x</p></div>".repeat(4500)}`,
+    ],
     ["breaks in a listing", `<p>${text}</p><pre>${"<br>".repeat(60_000)}x</pre>`],
     ["the same two paragraphs", `<div>${`<p>${text}</p><p>${text}!</p>`.repeat(2000)}</div>`],
     ["blanks", `<p>${text}</p><p>a${" ".repeat(300_000)}b</p>`],

@@ -42,7 +42,7 @@ export function addDescription(document: PageDocument, blocks: readonly Block[],
   // A page with more text of its own describes its subject itself.
   const charsMin = Math.max(CHARS_MIN, sumChars(kept) / KEPT_SHARE_MAX);
   if (charsMin > CHARS_MAX || !document.structured.some((source) => DESCRIBED.test(source))) return;
-  const subject = subjectOf(document);
+  const subject = describedSubject(document);
   const texts =
     subject === undefined
       ? []
@@ -65,7 +65,7 @@ function charsOf(lines: readonly string[]): number {
 }
 
 /** The only described entity whose name the title of the page says. */
-function subjectOf(document: PageDocument): Entity | undefined {
+export function describedSubject(document: PageDocument): Entity | undefined {
   const found = readJsonLd(document.structured, newRoom())
     .flatMap((entity) => [entity, entity["mainEntity"]])
     .filter(isRecord)

@@ -22,6 +22,7 @@ import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { keepLegends } from "./legends.ts";
 import { dropNextArticle } from "./next-article.ts";
+import { dropOtherProducts } from "./other-products.ts";
 import { prune } from "./prune.ts";
 import { dropQuotedPosts } from "./quoted-posts.ts";
 import { dropRepeats } from "./repeats.ts";
@@ -64,6 +65,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "buttons", because: "the label of a button", run: dropButtons },
+  { name: "other-products", because: "a tile of another product", run: dropOtherProducts },
   { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
