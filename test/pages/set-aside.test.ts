@@ -46,6 +46,12 @@ describe("parts that a page marks as secondary count less", () => {
   for (const [name, beside] of cases) test(name, () => expect(verdicts(beside)).toEqual([0.5, 0.15]));
 });
 
+test("the footer of the site counts less even if it has more text than the page", () => {
+  const print = `<p>${PROSE}</p>`.repeat(3);
+  expect(verdicts(`<footer>${print}</footer>`)).toEqual([0.5, 0.15, 0.15, 0.15]);
+  expect(verdicts(`<article><footer>${print}</footer></article>`).slice(1)).toEqual([0.5, 0.5, 0.5]);
+});
+
 describe("the verdict on other text does not change", () => {
   const cases: readonly (readonly [string, string])[] = [
     ["a name inside a longer word", '<div class="illegally correlated"><p>Another story</p></div>'],

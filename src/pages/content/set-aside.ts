@@ -4,13 +4,14 @@
 
 import { type PageElement, PageText, walk } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
+import { isInSiteFooter } from "./judged.ts";
 import { isCredit, isPointer } from "./signs.ts";
 
 /** The factor for verdicts on marked text. Blocks of which the model was sure are still kept. */
 const DISCOUNT = 0.3;
 /**
  * If marked text is more than this share of the expected text, the names mean something else (as on a page with recipes for
- * cookies).
+ * cookies). The footer of the site means what it says: some have more small print than the page has text.
  */
 const SHARE_MAX = 0.5;
 
@@ -78,7 +79,7 @@ export function setAside(blocks: readonly Block[], verdicts: readonly number[]):
   return verdicts.map((verdict, index) => {
     const block = blocks[index] as Block;
     if (isPostNumber(block)) return 0;
-    if (isMeant && isAside[index] === true) return verdict * DISCOUNT;
+    if (isAside[index] === true && (isMeant || isInSiteFooter(block))) return verdict * DISCOUNT;
     return isLabel(block) ? verdict * MILD_DISCOUNT : verdict;
   });
 }
