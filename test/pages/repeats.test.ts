@@ -30,6 +30,11 @@ const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ["Lantern of the north", "New", "€ 40"],
   ],
   ["the line for another screen", `<div><p>${SLIDE}</p><p class="d-md-none">${SLIDE}</p></div>`, [SLIDE]],
+  [
+    "a line in a section for another screen",
+    `<section><p>${SLIDE}</p></section><section class="offer-mobile"><div><div><div><p>${SLIDE}</p></div></div></div><p>Call us</p></section>`,
+    [SLIDE, "Call us"],
+  ],
 ];
 for (const [name, html, expected] of cases) test(`${name} is dropped`, () => expect(left(html)).toEqual([...expected]));
 
@@ -54,6 +59,14 @@ const repeated: readonly (readonly [string, string])[] = [
     [1, 2]
       .map((n) => `<div><h2>Meeting ${n}</h2><p class="is-size-7-mobile">A meeting in the northern harbour</p></div>`)
       .join(""),
+  ],
+  [
+    "a line in a section with much else",
+    `<section><p>${SLIDE}</p></section><section class="offer-mobile"><div><div><div><p>${SLIDE}</p></div></div></div><p>Call us, or write a letter to the harbour. Call us, or write a letter.</p></section>`,
+  ],
+  [
+    "a cell of a table for small screens",
+    `<div><p>${SLIDE}</p></div><div class="offer-mobile"><table><tbody><tr><td>${SLIDE}</td><td>Yes</td></tr></tbody></table></div>`,
   ],
   [
     "tiles with other prices",

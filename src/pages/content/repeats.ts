@@ -3,7 +3,7 @@
 
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
-import { headingLevel, type JudgedPage } from "./judged.ts";
+import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 
 /** Shorter parts are often repeated on purpose. */
 const CLONE_CHARS_MIN = 30;
@@ -20,6 +20,9 @@ const TITLE_BETWEEN_CHARS_MAX = 120;
 const SCREENS =
   /(?:^|\s)(?:d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
 const SCREENS_LEVELS = 2;
+/** A part further up may hold other lines; it is for another screen only if so much of its text stands elsewhere. */
+const SCREENS_FAR_LEVELS = 6;
+const SCREENS_SHARE_MIN = 0.5;
 const SCREENS_CHARS_MIN = 20;
 
 /** Drops such repetitions. */
@@ -131,9 +134,11 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
     else list.push(block);
   }
   const known = new Map<PageElement, boolean>();
-  for (const list of places.values()) {
-    if (list.length < 2) continue;
-    const names = list.map((block) => screensOf(block, known));
+  const repeated = [...places.values()].filter((list) => list.length > 1);
+  const share = shareOfKept(repeated.length === 0 ? [] : order, new Set(repeated.flat()));
+  const isRepeated = (element: PageElement) => (share(element)?.kept ?? 0) >= SCREENS_SHARE_MIN;
+  for (const list of repeated) {
+    const names = list.map((block) => screensOf(block, known, isRepeated));
     const shown = names.includes(undefined) ? undefined : names[0];
     list.forEach((block, at) => {
       if (names[at] !== shown) kept.delete(block);
@@ -142,9 +147,15 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
 }
 
 /** The names that say for which screens a line is. Many lines stand in the same elements, so the names of each are read once. */
-function screensOf({ element }: Block, known: Map<PageElement, boolean>): string | undefined {
+function screensOf(
+  { element }: Block,
+  known: Map<PageElement, boolean>,
+  isRepeated: (element: PageElement) => boolean,
+): string | undefined {
   let at: PageElement | null = element;
-  for (let level = 0; at !== null && level <= SCREENS_LEVELS; level++, at = at.parentNode) {
+  for (let level = 0; at !== null && level <= SCREENS_FAR_LEVELS; level++, at = at.parentNode) {
+    // Tables for other screens have other rows, in which a cell would be missed.
+    if (level > SCREENS_LEVELS && (isInTable(element) || !isRepeated(at))) return undefined;
     let isNamed = known.get(at);
     if (isNamed === undefined) {
       isNamed = at.className !== "" && SCREENS.test(at.className);
@@ -153,4 +164,12 @@ function screensOf({ element }: Block, known: Map<PageElement, boolean>): string
     if (isNamed) return at.className;
   }
   return undefined;
+}
+
+function isInTable(element: PageElement): boolean {
+  return isCell(element) || closest(element, isCell) !== undefined;
+}
+
+function isCell({ tag }: PageElement): boolean {
+  return tag === "td" || tag === "th";
 }
