@@ -9,7 +9,7 @@ import { listResponse } from "../http/list-response.ts";
 import { pathOf } from "../http/path.ts";
 import { createRouter } from "../http/router.ts";
 import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
-import { sseResponse } from "../http/sse-response.ts";
+import { EventStream, sseResponse } from "../http/sse-response.ts";
 import type { WireFormat } from "../wire/format.ts";
 import { WIRE_FORMATS } from "../wire/index.ts";
 import type { Gateway } from "./centre/pipeline.ts";
@@ -58,20 +58,27 @@ function pathsOf({ path, streamPath }: WireFormat): readonly string[] {
 /** Answers a chat request over HTTP. */
 export async function respond(gateway: Gateway, request: Request, format: WireFormat): Promise<Response> {
   const answer = await gateway.handle(request, format);
-  if ("source" in answer) return streamed(answer, request, format);
+  if ("source" in answer) {
+    const shown = streamed(answer, request, format);
+    return shown instanceof EventStream ? shown.response() : shown;
+  }
   return new Response(answer.text, { headers: { "content-type": "application/json" } });
 }
 
 type StreamedAnswer = Extract<Answer, { source: unknown }>;
 
-function streamed({ source, keepalive }: StreamedAnswer, request: Request, { edge, streamPath }: WireFormat): Response {
-  const { signal } = request;
+function streamed(
+  { source, keepalive, left }: StreamedAnswer,
+  request: Request,
+  { edge, streamPath }: WireFormat,
+): Response | EventStream {
+  const signal = left ?? request.signal;
   if (streamPath !== undefined && pathOf(request.url) === streamPath && edge?.streamsList?.(request) === true) {
     return listResponse(source, signal);
   }
   const type = edge?.streamType;
-  const headers = type === undefined ? {} : { headers: { "content-type": type } };
-  return sseResponse(source, { keepalive, signal, ...headers });
+  if (type === undefined) return new EventStream(source, { keepalive, signal });
+  return sseResponse(source, { keepalive, signal, headers: { "content-type": type } });
 }
 
 export interface GatewayRoutesDeps {

@@ -8,11 +8,12 @@ import { createBodyBudget } from "./body-budget.ts";
 import { EdgeExchange } from "./edge-exchange.ts";
 import { asApiError, errorResponse } from "./errors.ts";
 import { bindExchange, type Exchange, exchangeOf } from "./exchange.ts";
-import { JsonHeaders } from "./json-headers.ts";
 import { LaterResponse, type OutcomeListener } from "./outcome.ts";
 import { pathOf } from "./path.ts";
 import type { Peer } from "./peer.ts";
 import { noteError } from "./request-end.ts";
+import { EventStream, SSE_HEADERS } from "./sse-response.ts";
+import { UsualHeaders } from "./usual-headers.ts";
 import { type WholeContent, wholeBody } from "./whole-body.ts";
 
 /** A registered route, as the framework lists it: `/v1/models/:id`, `/dashboard/*`. */
@@ -71,8 +72,11 @@ export class JsonText {
 /** A route that bypasses the framework's router. */
 export type DirectRoute = (request: Request) => Promise<Response>;
 
+/** What a route may answer. */
+export type RouteAnswer = Response | JsonText | EventStream;
+
 /** The same for those that need no promise of their own. Tells the listener later, never at once; may throw at once instead. */
-export type HeardRoute = (request: Request, listener: OutcomeListener<Response | JsonText>) => void;
+export type HeardRoute = (request: Request, listener: OutcomeListener<RouteAnswer>) => void;
 
 export interface EdgeDeps {
   paths: PathRules;
@@ -174,6 +178,14 @@ function createEnds(deps: EdgeDeps, matchers: () => readonly RouteMatcher[]) {
     return response;
   };
 
+  const finishStream = (exchange: Exchange, answer: EventStream): Response => {
+    if (exchange.wire !== undefined) return finish(exchange, answer.response());
+    const headers = factsOf(exchange.path).events().of(exchange.requestId, exchange.headers);
+    const response = new Response(answer.stream, { headers });
+    if (!exchange.streaming) exchange.finish(200);
+    return response;
+  };
+
   const fail = (request: Request, thrown: unknown): Response => {
     const exchange = exchangeOf(request);
     let error = asApiError(thrown);
@@ -192,10 +204,11 @@ function createEnds(deps: EdgeDeps, matchers: () => readonly RouteMatcher[]) {
     );
   };
 
-  const close = (request: Request, answer: Response | JsonText): Response => {
+  const close = (request: Request, answer: RouteAnswer): Response => {
     const exchange = exchangeOf(request);
     if (exchange.thrown !== undefined) return fail(request, exchange.thrown);
-    return answer instanceof JsonText ? finishText(exchange, answer) : finish(exchange, answer);
+    if (answer instanceof JsonText) return finishText(exchange, answer);
+    return answer instanceof EventStream ? finishStream(exchange, answer) : finish(exchange, answer);
   };
   return { finish, close, fail };
 }
@@ -205,7 +218,9 @@ interface PathFacts {
   readonly idHeader: string | undefined;
   readonly isApi: boolean;
   /** Makes the headers of JSON answers. */
-  json(): JsonHeaders;
+  json(): UsualHeaders;
+  /** The same for streams of events. */
+  events(): UsualHeaders;
 }
 
 /** Finds the facts of paths. Those of the busiest paths are kept. */
@@ -217,7 +232,8 @@ function pathFacts({ paths, direct }: Pick<EdgeDeps, "paths" | "direct">): (path
     return {
       idHeader,
       isApi,
-      json: lazily(() => new JsonHeaders({ ...JSON_TYPE, ...(isApi ? shared : {}) }, idHeader)),
+      json: lazily(() => new UsualHeaders({ ...JSON_TYPE, ...(isApi ? shared : {}) }, idHeader)),
+      events: lazily(() => new UsualHeaders({ ...SSE_HEADERS, ...(isApi ? shared : {}) }, idHeader)),
     };
   };
   const kept = new Map([...direct.keys()].map((path) => [path, made(path)]));

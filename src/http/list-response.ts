@@ -1,10 +1,11 @@
 // Sends the events of a stream as one JSON list, for clients that ask for no server-sent events.
 
 import { parseFrames } from "../base/sse.ts";
+import type { StopSignal } from "../base/stop-signal.ts";
 import { type SseSource, sseResponse } from "./sse-response.ts";
 
 /** The streaming response: a list with the JSON of each event. White space is sent during silence. */
-export function listResponse(source: SseSource, signal: AbortSignal): Response {
+export function listResponse(source: SseSource, signal: StopSignal): Response {
   const headers = { "content-type": "application/json" };
   return sseResponse(listOf(source), { keepalive: "\n", signal, headers });
 }

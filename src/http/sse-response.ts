@@ -3,6 +3,7 @@
 
 import { LATER, type Poll, type Polled, PolledPromises } from "../base/later.ts";
 import { type Limit, limit, lone } from "../base/limit.ts";
+import type { StopSignal } from "../base/stop-signal.ts";
 
 /** The source of a stream's text. */
 export interface SseSource {
@@ -36,8 +37,8 @@ export interface SseOptions {
   /** How long a client may leave data unread; 10 min by default. */
   unreadMs?: number;
   headers?: Readonly<Record<string, string>>;
-  /** The signal of the request, which aborts when the client leaves, even if nothing is being written. */
-  signal: AbortSignal;
+  /** Aborts when the client leaves, even if nothing is being written. */
+  signal: StopSignal;
 }
 
 const KEEPALIVE_MS = 15_000;
@@ -53,14 +54,32 @@ export const SSE_HEADERS = {
 
 /** The streaming response, whose chunks are text. */
 export function sseResponse(source: SseSource, options: SseOptions): Response {
+  return new Response(sseStream(source, options), { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/** What a streaming response sends. */
+function sseStream(source: SseSource, options: SseOptions): ReadableStream {
   const sending = new Sending(source, options);
   // The runtime's own kind of stream: what is written is sent at once, and no promise or queue stands between.
-  const stream = new ReadableStream({
+  return new ReadableStream({
     type: "direct",
     pull: (sink: Sink) => sending.start(sink),
     cancel: () => sending.stop(true),
   } as unknown as UnderlyingDefaultSource);
-  return new Response(stream, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/** A stream of events of which the edge makes the response, with all headers at once. */
+export class EventStream {
+  readonly stream: ReadableStream;
+
+  constructor(source: SseSource, options: Omit<SseOptions, "headers">) {
+    this.stream = sseStream(source, options);
+  }
+
+  /** The response without the headers of the edge. */
+  response(): Response {
+    return new Response(this.stream, { headers: SSE_HEADERS });
+  }
 }
 
 /** Where a stream is written. */

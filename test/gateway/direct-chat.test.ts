@@ -90,3 +90,20 @@ test.each([{ stream: false }, { stream: true }])("one that waits holds one promi
   // That of the edge.
   expect(held).toBeLessThan(2);
 });
+
+test("a stream listens once to its client's connection", async () => {
+  // The first one loads what answers.
+  await whileWaiting(true, 1, () => undefined);
+  const { addEventListener } = EventTarget.prototype;
+  let listens = 0;
+  EventTarget.prototype.addEventListener = function (this: EventTarget, ...given) {
+    if (this instanceof AbortSignal) listens++;
+    return addEventListener.apply(this, given);
+  };
+  try {
+    await whileWaiting(true, 20, () => undefined);
+  } finally {
+    EventTarget.prototype.addEventListener = addEventListener;
+  }
+  expect(listens).toBe(20);
+});

@@ -159,7 +159,9 @@ export class DirectStream implements LiveListener {
   #answer(live: ProviderStream | undefined, opening: Promise<ProviderStream> | undefined): void {
     let answer: Answer;
     try {
-      answer = streamOf(this.#deps, { ready: this.#ready, live, opening, abort: this.signal });
+      const { signal } = this;
+      // It hears of the client's leaving already, so that nobody else has to listen to the connection.
+      answer = streamOf(this.#deps, { ready: this.#ready, live, opening, abort: signal, left: signal });
     } catch (error) {
       this.#refuse(error);
       return;

@@ -3,6 +3,7 @@
 
 import type { AtOnce } from "../../base/at-once.ts";
 import type { BodyText } from "../../base/long-json.ts";
+import type { StopSignal } from "../../base/stop-signal.ts";
 import type { CatalogModel, ModelRoute } from "../../catalog/models.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { EditedContext } from "../../chat/context-edits.ts";
@@ -240,7 +241,14 @@ export interface TurnEnd {
 }
 
 /** The answer to a request before it is sent, which every way in can send as its own: the whole text, or its stream. */
-export type Answer = { readonly text: string } | { readonly source: SseSource; readonly keepalive: string };
+export type Answer =
+  | { readonly text: string }
+  | {
+      readonly source: SseSource;
+      readonly keepalive: string;
+      /** Aborts when the client leaves. Absent: the request's own signal does. */
+      readonly left?: StopSignal | undefined;
+    };
 
 /** Collects what an answer says beside its text. */
 export interface EventListener extends AnswerListener {

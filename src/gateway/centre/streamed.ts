@@ -96,12 +96,14 @@ interface Flow {
   /** Waits for it; undefined if it has begun. */
   opening: Promise<StreamedAnswer> | undefined;
   abort: Stop;
+  /** Aborts when the client leaves; absent if only the request's own signal does. */
+  left?: StopSignal;
 }
 
 /** The stream of an answer for the client. It has begun, or the client hears of it before it does. */
 export function streamOf(deps: GatewayDeps, flow: Flow): Answer {
   if (flow.live !== undefined) noteStream(flow.live);
-  return { source: new AnswerPump(deps, flow), keepalive: flow.ready.turn.format.keepalive };
+  return { source: new AnswerPump(deps, flow), keepalive: flow.ready.turn.format.keepalive, left: flow.left };
 }
 
 /** Sends the upstream's answer to the client and records the outcome exactly once, however the answer ends. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { JsonHeaders } from "../../src/http/json-headers.ts";
+import { UsualHeaders } from "../../src/http/usual-headers.ts";
 
 const FIXED = { "content-type": "application/json", "access-control-allow-origin": "*" };
 
@@ -26,7 +26,7 @@ describe("the headers of answers, one after the other", () => {
     ["a fixed name", [{ "content-type": "text/plain" }, {}, { "content-type": "application/x-ndjson" }]],
   ];
   test.each(rows)("%s", (_what, answers) => {
-    const made = new JsonHeaders(FIXED, "request-id");
+    const made = new UsualHeaders(FIXED, "request-id");
     const responses = answers.map((own, at) => new Response("{}", { headers: made.of(`r${at}`, own) }));
     // All are read after the last was made: none may have changed with it.
     expect(responses.map(({ headers }) => headers.toJSON())).toEqual(
@@ -35,7 +35,7 @@ describe("the headers of answers, one after the other", () => {
   });
 
   test("after a value that no header can have", () => {
-    const made = new JsonHeaders(FIXED, undefined);
+    const made = new UsualHeaders(FIXED, undefined);
     expect(() => made.of("r0", { "x-a": "1", "x-b": "\n\u0000" })).toThrow();
     expect(made.of("r1", { "x-a": "2", "x-b": "3" }).toJSON()).toEqual({
       ...FIXED,

@@ -1,8 +1,8 @@
-// The headers of JSON answers at one path. To give a header another value costs a fraction of adding it, and the answers at a path
-// have nearly always the same headers, so those of the answer before are filled again.
+// The headers of answers of one kind at one path. To give a header another value costs a fraction of adding it, and the answers at
+// a path have nearly always the same headers, so those of the answer before are filled again.
 
-/** Makes the headers of the answers at one path. */
-export class JsonHeaders {
+/** Makes the headers of the answers of one kind at one path. */
+export class UsualHeaders {
   readonly #fixed: Readonly<Record<string, string>>;
   readonly #idHeader: string | undefined;
   #kept: Headers | undefined;
