@@ -4,7 +4,7 @@ import { closest, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
 import { AMOUNT } from "./expected-parts.ts";
-import { isCollectionPage, isInFrame, type JudgedPage } from "./judged.ts";
+import { isCollectionPage, isInFrame, type JudgedPage, sumChars } from "./judged.ts";
 import { isNamedAside } from "./set-aside.ts";
 
 /** Fewer similar parts do not make a list of products. */
@@ -15,17 +15,27 @@ const PRICED_SHARE = 0.75;
 const TILE_CHARS_MAX = 400;
 /** If the mean verdict on the tiles is lower, the fitted model is sure that they are secondary. */
 const VERDICT_MIN = 0.2;
+/** The same on a page that is surely a list of products, for the text that is kept of them. */
+const SURE_VERDICT_MIN = 0.1;
+/** The fitted model is sure that a part of a tile with a lower verdict is none of its text, such as a call for reviews. */
+const PART_VERDICT_MIN = 0.03;
 
 /** Keeps the tiles of a list of products whole. */
 export function keepTiles(page: JudgedPage): void {
   const { document, blocks, verdicts, kept } = page;
   if (!isCollectionPage(page)) return;
+  const verdictOn = ({ index }: Block) => verdicts[index] as number;
   for (const tiles of tileGroups(document, blocks)) {
     const inside = [...tiles.values()].flat();
-    const mean = inside.reduce((sum, block) => sum + (verdicts[block.index] as number), 0) / inside.length;
-    if (mean < VERDICT_MIN) continue;
     const isAlike = saidByAll(tiles, inside);
-    for (const block of inside) if (block.element.tag !== "button" && !isAlike(block)) kept.add(block);
+    const own = inside.filter(
+      (block) => block.element.tag !== "button" && !isAlike(block) && verdictOn(block) >= PART_VERDICT_MIN,
+    );
+    const mean = inside.reduce((sum, block) => sum + verdictOn(block), 0) / inside.length;
+    // By length, so that the names of products say more than the short labels of buttons.
+    const expected = own.reduce((sum, block) => sum + verdictOn(block) * block.text.length, 0);
+    const isSure = page.kind() === "collection" && expected >= sumChars(own) * SURE_VERDICT_MIN;
+    if (mean >= VERDICT_MIN || isSure) for (const block of own) kept.add(block);
   }
 }
 
