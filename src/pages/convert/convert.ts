@@ -48,9 +48,9 @@ const TASKS_PER_JOBS_THREAD = 5000;
 /** There are as many threads as processors. With so few of them, none is left for jobs beside a busy event loop. */
 const FEW_THREADS = 2;
 /**
- * The share of a processor that tasks of jobs then use. A low priority alone is not enough: the loop's next step often waits for
- * their turn to end, and finds the caches full of their data. At a fifth, chats keep about nine tenths of their rate, and a crawl
- * goes on with about a sixth of its own.
+ * The share of a processor that tasks of jobs then use. A low priority alone is not enough: tasks then fill every gap, and the
+ * loop finds the caches full of their data. Measured beside full crawls with shares of 1, 0.3 and 0.2, chats kept about 75, 75 to
+ * 90 and 80 to 87 % of their rate, and crawls read 13, 7 and 5 to 6 pages a second (of 44 without chats).
  */
 const SHARE_BESIDE_LOOP = 0.2;
 
