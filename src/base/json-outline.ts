@@ -13,6 +13,8 @@ export interface Outline {
   readonly text: string;
   /** The offset in the bytes that belongs to an offset in the text. */
   offsetOf(at: number): number;
+  /** Whether nothing was left out. */
+  readonly isWhole: boolean;
 }
 
 /** A list that was left out: its offset in the bytes, and that of its stand-in in the text. */
@@ -55,7 +57,14 @@ export function parseOutline(bytes: Uint8Array): Outline | undefined {
     const cut = cuts.findLast((one) => one.at < at);
     return cut === undefined ? at : cut.end + (at - cut.at - STAND_IN.length);
   };
-  return { value: JSON.parse(text), text, offsetOf };
+  return { value: JSON.parse(text), text, offsetOf, isWhole: false };
+}
+
+/** Parses JSON in ASCII as a whole. Undefined if there are other characters. Throws `SyntaxError` if it is not JSON. */
+export function wholeOutline(bytes: Uint8Array): Outline | undefined {
+  if (!isAscii(bytes)) return undefined;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return { value: JSON.parse(text), text, offsetOf: (at) => at, isWhole: true };
 }
 
 /** Kinds of bytes, as far as lists of numbers distinguish them. */

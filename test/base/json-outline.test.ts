@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseOutline } from "../../src/base/json-outline.ts";
+import { parseOutline, wholeOutline } from "../../src/base/json-outline.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -116,10 +116,31 @@ describe("an outline", () => {
         const outlined = restored(text);
         if (outlined === undefined) return;
         made++;
-        expect(outlined).toEqual(parsed(text) as object);
+        expect(outlined).toEqual(parsed(text) as { value: unknown });
       }),
       { numRuns: 3000 },
     );
     expect(made).toBeGreaterThan(300);
   });
+});
+
+test("the outline of a whole text leaves nothing out, and its offsets are those of the bytes", () => {
+  fc.assert(
+    fc.property(fc.oneof(ANSWER, BROKEN), fc.nat(9), (text, before) => {
+      // The bytes may be a part of others.
+      const bytes = bytesOf(`${" ".repeat(before)}${text}`).subarray(before);
+      let outline: ReturnType<typeof wholeOutline> | "not JSON";
+      try {
+        outline = wholeOutline(bytes);
+      } catch {
+        outline = "not JSON";
+      }
+      if (bytes.some((byte) => byte > 127)) expect(outline).toBeUndefined();
+      else if (typeof outline !== "object") expect(parsed(text)).toBe("not JSON");
+      else {
+        expect({ value: outline.value }).toEqual(parsed(text) as { value: unknown });
+        expect([outline.text, outline.isWhole, outline.offsetOf(7)]).toEqual([text, true, 7]);
+      }
+    }),
+  );
 });

@@ -51,7 +51,10 @@ export interface ModelEndpoint {
    * valid.
    */
   answer?(answer: JsonObject, body: JsonObject): JsonObject | undefined;
-  /** Whether lists of numbers in the answer to this body are passed on unread: `answer` and `usage` then get `[0]` for long ones. */
+  /**
+   * For endpoints with long answers. Whether lists of numbers in the answer to this body are passed on unread: `answer` and `usage` then
+   * get `[0]` for long ones.
+   */
   relaysLists?(body: JsonObject): boolean;
   /** The name of the required file, for endpoints that accept a form; undefined for JSON. */
   readonly file?: string;

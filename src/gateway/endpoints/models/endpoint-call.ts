@@ -1,7 +1,7 @@
 // Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
 import { isRecord } from "../../../base/json-object.ts";
-import { parseOutline } from "../../../base/json-outline.ts";
+import { parseOutline, wholeOutline } from "../../../base/json-outline.ts";
 import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/json-splice.ts";
 import type { FormatConversion, JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
@@ -79,10 +79,10 @@ async function answerOf(
     const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
     if (!isJson) return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
   }
-  const isRelayed = words === undefined && endpoint.relaysLists?.(asked.body) === true;
-  const whole = isRelayed
-    ? await readAnswerBytes(provider, response, signal)
-    : await readAnswer(provider, response, signal);
+  const whole =
+    words === undefined && endpoint.relaysLists !== undefined
+      ? await readAnswerBytes(provider, response, signal)
+      : await readAnswer(provider, response, signal);
   const ttfbMs = performance.now() - exchange.startedMs;
   const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
   settle(usage, { ttfbMs });
@@ -177,7 +177,7 @@ function formatConversion(endpoint: ModelEndpoint, { dialect, quirks }: Provider
   return endpoint.formatConversion?.({ dialect: dialect.name, protocol: PROTOCOLS[dialect.name], quirks });
 }
 
-/** Reads an answer whose lists of numbers are passed on unchanged. Throws `UpstreamFault`. */
+/** Reads an answer whose long values are passed on unchanged. Throws `UpstreamFault`. */
 function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
   try {
     const read = readOutline(bytes, asked);
@@ -189,15 +189,16 @@ function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
 }
 
 /**
- * Parses everything except the lists. Undefined if that is not enough: if the model occurs twice, or if the lists must change
- * their form.
+ * Parses everything, except long lists where they are passed on. Undefined if that is not enough: if the model occurs twice, or if
+ * lists that were left out must change their form.
  */
 function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
   const { endpoint, body, model } = asked;
-  const outline = parseOutline(bytes);
+  const outline = (endpoint.relaysLists?.(body) === true ? parseOutline(bytes) : undefined) ?? wholeOutline(bytes);
   if (outline === undefined || !isAnswer(outline.value)) return undefined;
   const { text, offsetOf, value: read } = outline;
-  if (endpoint.answer?.(read, body) !== undefined) return undefined;
+  const other = endpoint.answer?.(read, body);
+  if (other !== undefined) return outline.isWhole ? restated(other, read, asked) : undefined;
   const members = topLevelMembers(text, 0, { model: true, usage: true });
   const models = members.get("model") ?? [];
   const usages = members.get("usage") ?? [];
@@ -221,6 +222,12 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
     );
   }
   return { usage, said: withEdits(bytes as Uint8Array<ArrayBuffer>, edits) };
+}
+
+/** What is written anew of an answer that was read. */
+function restated(other: JsonObject, read: JsonObject, asked: Asked): ReadAnswer {
+  const { usage, shown } = usageOf(asked, read);
+  return { usage, said: JSON.stringify({ ...other, usage: shown, model: asked.model.id }) };
 }
 
 /** The bytes with parts replaced, in pieces that follow one another. */
@@ -255,10 +262,8 @@ function readWhole(text: string, asked: Asked, words: FormatConversion | undefin
   try {
     const read = words === undefined ? fieldsOf(text) : words.answer(JSON.parse(text));
     const other = endpoint.answer?.(read, body);
+    if (other !== undefined || words !== undefined) return restated(other ?? read, read, asked);
     const { usage, shown } = usageOf(asked, read);
-    if (other !== undefined || words !== undefined) {
-      return { usage, said: JSON.stringify({ ...(other ?? read), usage: shown, model: model.id }) };
-    }
     const edits: Record<string, unknown> = read["model"] === undefined ? {} : { model: model.id };
     if (shown !== read["usage"]) edits["usage"] = shown;
     return { usage, said: Object.keys(edits).length === 0 ? text : spliceMembers(text, edits) };

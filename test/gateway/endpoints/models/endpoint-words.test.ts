@@ -167,6 +167,19 @@ describe("embeddings", () => {
     });
 
     test.each([
+      ["the model is the client's", '"model": "theirs"', '"model": "embed-plain"'],
+      ["other members may hold any text", '"note": "é [1", "model": "thé"', '"note": "é [1", "model": "embed-plain"'],
+      ["no model is added", '"other": 1.0', '"other": 1.0'],
+      ["an escape stays one", '"note": "\\u00e9", "model": "x"', '"note": "\\u00e9", "model": "embed-plain"'],
+    ])("in base64 they keep their bytes: %s", async (_name, sent, given) => {
+      const inBase64 = (model: string) =>
+        `{"object": "list",  "data": [{"index": 0, "embedding": "${encodeFloats(Array.from({ length: 9000 }, (_, at) => at))}"}], ${model}, "usage": {"prompt_tokens": 3, "total_tokens": 3}}\n`;
+      const { status, text } = await ask(inBase64(sent), { encoding_format: "base64" });
+      expect(status).toBe(200);
+      expect(text).toBe(inBase64(given));
+    });
+
+    test.each([
       ["a number that is none", answer(`${LONG}, NaN, ${LONG}`)],
       ["a number that begins with zero", answer(`${LONG}, 01`)],
       ["two commas", answer(`${LONG},,1`)],
