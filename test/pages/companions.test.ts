@@ -156,6 +156,20 @@ describe("the author of a post stays beside it", () => {
     expect(markdown).not.toContain("the fastest one");
     for (const name of people) expect(markdown).toContain(name);
   });
+  test("the titles of replies are left out if they only repeat that of the thread", () => {
+    const threadAt = (address: string) =>
+      `<title>Valve leaks - Harbour forum</title><link rel="canonical" href="https://site.example${address}">`;
+    const titles = ["Valve leaks", "Re: Valve leaks", "AW: Valve leaks", "Re: Hose of the pump"];
+    const posts = titles.map(
+      (title, at) =>
+        `<div class="post"><div class="postbody"><h3><a href="#p${at}">${title}</a></h3><p>${post(at)}</p></div></div>`,
+    );
+    const markdown = read(threadAt("/threads/valve-leaks.7/"), posts.join(""));
+    expect(markdown).not.toMatch(/(?:Re|AW): Valve/);
+    expect(markdown).toContain("Re: Hose of the pump");
+    for (const at of titles.keys()) expect(markdown).toContain(post(at));
+    expect(read(threadAt("/letters/valves"), posts.join(""))).toContain("Re: Valve leaks");
+  });
   test("but not the author of a teaser", () => {
     const card = (name: string, at: number) =>
       `<div class="card"><h3><a href="/a${at}">Story ${at}</a></h3><p>${post(at)}</p><span class="author">${name}</span></div>`;

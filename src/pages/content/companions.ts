@@ -4,6 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
+import { isTitled } from "./expected-parts.ts";
 import { headingLevel, isThreadPage, type JudgedPage, shareOfKept } from "./judged.ts";
 import { DATE } from "./phrases.ts";
 
@@ -317,6 +318,20 @@ export function dropSignatures({ kept, ...page }: JudgedPage): void {
   if (!isThreadPage(page)) return;
   const isSignature = ({ className }: PageElement) => className !== "" && SIGNATURE.test(className);
   for (const block of kept) if (upward(block.element, isSignature) !== undefined) kept.delete(block);
+}
+
+/** The beginning of the title that a forum gives to a reply. */
+const REPLY = /^(?:re|aw|sv|vs|odp|rif)\s?[:：]\s?(?=\S)/i;
+const REPLY_TITLE_CHARS_MAX = 200;
+
+/** Drops the titles of replies that only repeat the title of the thread. */
+export function dropReplyTitles({ document, kept, ...page }: JudgedPage): void {
+  if (!isThreadPage({ document, ...page })) return;
+  for (const block of kept) {
+    const { text } = block;
+    if (text.length > REPLY_TITLE_CHARS_MAX || !REPLY.test(text)) continue;
+    if (isTitled(document, text.replace(REPLY, ""))) kept.delete(block);
+  }
 }
 
 /** Whether a text is the label of a link or of a control. */

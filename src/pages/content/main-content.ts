@@ -7,7 +7,15 @@ import type { PageDocument } from "../dom/parse.ts";
 import { isTable } from "../dom/parts.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
-import { dropButtons, dropSignatures, keepAttributions, keepAuthors, keepFigures, keepTitles } from "./companions.ts";
+import {
+  dropButtons,
+  dropReplyTitles,
+  dropSignatures,
+  keepAttributions,
+  keepAuthors,
+  keepFigures,
+  keepTitles,
+} from "./companions.ts";
 import { predictQuality } from "./confidence.ts";
 import { keepContained } from "./contained.ts";
 import { dropCopies } from "./copies.ts";
@@ -68,6 +76,7 @@ const STEPS: readonly Step[] = [
   { name: "other-products", because: "a tile of another product", run: dropOtherProducts },
   { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
+  { name: "reply-titles", because: "it repeats the title of the thread", run: dropReplyTitles },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
   { name: "quoted-posts", because: "it stands in another post of the thread", run: dropQuotedPosts },
   { name: "copies", because: "another container has the same text", run: dropCopies },
