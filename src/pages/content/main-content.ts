@@ -204,8 +204,8 @@ function traceSteps({ blocks, ...page }: JudgedPage, trace: Trace): void {
   }
 }
 
-function chooseBlocks({ blocks, verdicts, kept }: JudgedPage): void {
-  const threshold = bestThreshold(blocks, verdicts);
+function chooseBlocks({ blocks, verdicts, kept, kind }: JudgedPage): void {
+  const threshold = bestThreshold(blocks, verdicts, kind());
   for (const block of blocks) if ((verdicts[block.index] as number) >= threshold) kept.add(block);
 }
 
