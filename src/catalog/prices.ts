@@ -77,38 +77,86 @@ export function costMicros(prices: Prices | undefined, usage: Measured): number 
  */
 export function knownCostMicros(prices: Prices | undefined, usage: Measured): number | undefined {
   if (prices === undefined || isUnpriced(prices, usage)) return undefined;
-  let cost = 0;
-  eachClass(prices, usage, (_, __, micros) => {
-    cost += micros ?? 0;
-  });
-  return Math.max(0, Math.round(cost));
+  const cost = new WholeCost();
+  eachClass(prices, usage, cost);
+  return Math.max(0, Math.round(cost.micros));
 }
 
 /** What one answer is billed by, by class, without classes of which nothing was used. The costs add up to `costMicros`. */
 export function billedClasses(prices: Prices | undefined, usage: Measured): BilledClass[] {
-  const classes: BilledClass[] = [];
-  const isKnown = prices !== undefined && !isUnpriced(prices, usage);
-  let cost = 0;
-  eachClass(prices ?? NO_PRICES, usage, (name, amount, micros) => {
+  const bill = new ClassCosts(prices !== undefined && !isUnpriced(prices, usage));
+  eachClass(prices ?? NO_PRICES, usage, bill);
+  return bill.classes;
+}
+
+/** Is told of each class: its amount and its exact cost in micro-dollars; undefined for a unit without a price. */
+interface ClassTaker {
+  take(name: string, amount: number, micros: number | undefined): void;
+}
+
+class WholeCost implements ClassTaker {
+  micros = 0;
+
+  take(_name: string, _amount: number, micros: number | undefined): void {
+    this.micros += micros ?? 0;
+  }
+}
+
+class ClassCosts implements ClassTaker {
+  readonly classes: BilledClass[] = [];
+  readonly #isKnown: boolean;
+  #cost = 0;
+
+  constructor(isKnown: boolean) {
+    this.#isKnown = isKnown;
+  }
+
+  take(name: string, amount: number, micros: number | undefined): void {
     if (amount <= 0) return;
-    const before = Math.round(cost);
-    cost += micros ?? 0;
+    const before = Math.round(this.#cost);
+    this.#cost += micros ?? 0;
     // Each class is rounded such that all of them together are rounded as one cost is.
-    const costMicros = isKnown && micros !== undefined ? Math.round(cost) - before : undefined;
-    classes.push({ name, amount: Math.round(amount), costMicros });
-  });
-  return classes;
+    const costMicros = this.#isKnown && micros !== undefined ? Math.round(this.#cost) - before : undefined;
+    this.classes.push({ name, amount: Math.round(amount), costMicros });
+  }
 }
 
 const NO_PRICES: Prices = { input: 0 };
 const MS_PER_SECOND = 1000;
 
-/** Calls `add` with each class, its amount and its exact cost in micro-dollars; undefined for a unit without a price. */
-function eachClass(
-  prices: Prices,
-  usage: Measured,
-  add: (name: string, amount: number, micros: number | undefined) => void,
-): void {
+/** Tells the taker of the classes of one answer. An object instead of closures, since every answer is billed. */
+class Tariff {
+  readonly #taker: ClassTaker;
+  readonly #suffix: string;
+  readonly #factor: number;
+  /** Whether tokens are billed. Images and sounds without a price of their own are paid as tokens. */
+  readonly #hasTokens: boolean;
+
+  constructor(
+    taker: ClassTaker,
+    { suffix, factor, hasTokens }: { suffix: string; factor: number; hasTokens: boolean },
+  ) {
+    this.#taker = taker;
+    this.#suffix = suffix;
+    this.#factor = factor;
+    this.#hasTokens = hasTokens;
+  }
+
+  tokens(name: string, amount: number, price: number): void {
+    if (amount <= 0) return;
+    this.#taker.take(this.#suffix === "" ? name : name + this.#suffix, amount, amount * price * this.#factor);
+  }
+
+  units(name: string, amount: number, price: number | undefined, each = MICROS): void {
+    this.#taker.take(name, amount, price === undefined ? undefined : amount * price * each);
+  }
+
+  media(name: string, amount: number, price: number | undefined, each?: number): void {
+    if (amount > 0 && (price !== undefined || !this.#hasTokens)) this.units(name, amount, price, each);
+  }
+}
+
+function eachClass(prices: Prices, usage: Measured, taker: ClassTaker): void {
   let row: PriceRow = prices;
   let suffix = "";
   for (const tier of prices.tiers ?? NO_TIERS) {
@@ -122,30 +170,22 @@ function eachClass(
   // Some upstreams report more cached tokens than input tokens; this must not become a credit.
   const plain = Math.max(0, usage.inputTokens - cached - written);
   const factor = usage.service === undefined ? 1 : (lookUp(prices.services ?? NO_SERVICES, usage.service) ?? 1);
-  const tokens = (name: string, amount: number, price: number) => {
-    if (amount > 0) add(suffix === "" ? name : name + suffix, amount, amount * price * factor);
-  };
-  tokens("input", plain, row.input);
-  tokens("cached_input", cached, row.cacheRead ?? row.input);
-  tokens("cache_write", written - forHour, row.cacheWrite ?? row.input);
-  tokens("cache_write_1h", forHour, row.cacheWrite1h ?? HOUR_WRITE_FACTOR * row.input);
-  tokens("output", usage.outputTokens, row.output ?? 0);
+  const hasTokens = usage.inputTokens !== 0 || usage.outputTokens !== 0;
+  const tariff = new Tariff(taker, { suffix, factor, hasTokens });
+  tariff.tokens("input", plain, row.input);
+  tariff.tokens("cached_input", cached, row.cacheRead ?? row.input);
+  tariff.tokens("cache_write", written - forHour, row.cacheWrite ?? row.input);
+  tariff.tokens("cache_write_1h", forHour, row.cacheWrite1h ?? HOUR_WRITE_FACTOR * row.input);
+  tariff.tokens("output", usage.outputTokens, row.output ?? 0);
   const { searches = 0, seconds = 0, images = 0, characters = 0 } = usage;
-  const units = (name: string, amount: number, price: number | undefined, each = MICROS) =>
-    add(name, amount, price === undefined ? undefined : amount * price * each);
-  // Images and sounds without a price of their own are paid as tokens.
-  const isMeasured = usage.inputTokens === 0 && usage.outputTokens === 0;
-  const media = (name: string, amount: number, price: number | undefined, each?: number) => {
-    if (amount > 0 && (price !== undefined || isMeasured)) units(name, amount, price, each);
-  };
   if (searches > 0) {
-    units("searches", searches, prices.perSearch ?? (prices.perSearchedRequest === undefined ? undefined : 0));
-    if (prices.perSearchedRequest !== undefined) units("searched_requests", 1, prices.perSearchedRequest);
+    tariff.units("searches", searches, prices.perSearch ?? (prices.perSearchedRequest === undefined ? undefined : 0));
+    if (prices.perSearchedRequest !== undefined) tariff.units("searched_requests", 1, prices.perSearchedRequest);
   }
-  if (prices.perRequest !== undefined) units("requests", 1, prices.perRequest);
-  media("audio_ms", seconds * MS_PER_SECOND, prices.perMinute, MICROS / 60 / MS_PER_SECOND);
-  media("images", images, prices.perImage);
-  media("characters", characters, prices.perMillionCharacters, 1);
+  if (prices.perRequest !== undefined) tariff.units("requests", 1, prices.perRequest);
+  tariff.media("audio_ms", seconds * MS_PER_SECOND, prices.perMinute, MICROS / 60 / MS_PER_SECOND);
+  tariff.media("images", images, prices.perImage);
+  tariff.media("characters", characters, prices.perMillionCharacters, 1);
 }
 
 const NO_TIERS: NonNullable<Prices["tiers"]> = [];
