@@ -119,9 +119,7 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
     },
     always(caller) {
       const all = config().mcp.servers;
-      if (all.size === 0) return NONE;
-      const access = accessOf(caller);
-      return [...all].flatMap(([name, settings]) => (settings.auto && isFor(name, settings, access) ? [name] : []));
+      return all.size === 0 ? NONE : alwaysFor(all, accessOf(caller));
     },
     mayBeNamed: () => config().mcp.clientsMayName,
     at: (url, headers) =>
@@ -130,6 +128,13 @@ export function chatMcpServers({ config, callers, observer, log, servers, guards
         return open.at(url, headers, fetchNamed(config().web));
       }),
   };
+}
+
+function alwaysFor(
+  all: ReturnType<ChatServersDeps["config"]>["mcp"]["servers"],
+  access: ServerAccess,
+): readonly string[] {
+  return [...all].flatMap(([name, settings]) => (settings.auto && isFor(name, settings, access) ? [name] : []));
 }
 
 /** What a client may see of a result. The model's copy is looked through with all that it is sent. */

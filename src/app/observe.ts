@@ -53,7 +53,11 @@ export function createProgramMetrics(deps: {
   guarded(): boolean;
 }) {
   const named: ((model: string) => boolean)[] = [];
-  const mayName = (model: string) => deps.guarded() || named.some((has) => has(model));
+  const mayName = (model: string) => {
+    if (deps.guarded()) return true;
+    for (const has of named) if (has(model)) return true;
+    return false;
+  };
   const metrics = createMetrics({
     version: VERSION,
     commit: COMMIT,

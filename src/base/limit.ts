@@ -24,11 +24,16 @@ export function limit(ms: number, passed: () => void, nowMs = performance.now())
 export function limitOf<T>(ms: number, passed: (of: T) => void, of: T, nowMs: number): Limit {
   let queue = queues.get(ms);
   if (queue === undefined) {
-    if (queues.size >= LENGTHS_MAX) return new LoneLimit(ms, () => passed(of));
+    if (queues.size >= LENGTHS_MAX) return loneOf(ms, passed, of);
     queue = new Queue(ms);
     queues.set(ms, queue);
   }
   return queue.add(nowMs, passed as Passed, of);
+}
+
+// Apart, so that `limitOf` has no closure, which would cost each call an object for what it captures.
+function loneOf<T>(ms: number, passed: (of: T) => void, of: T): Limit {
+  return new LoneLimit(ms, () => passed(of));
 }
 
 type Passed = (of: unknown) => void;

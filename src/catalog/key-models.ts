@@ -31,7 +31,10 @@ export function callerModels(key: KeyModels, project: KeyModels): CallerModels {
 
 /** Whether a pattern matches the id, an alias or `owned_by/id`, ignoring case. */
 export function keyMayUse(patterns: CallerModels | undefined, model: ModelNames): boolean {
-  if (patterns == null) return true;
+  return patterns == null || oneMatches(patterns, model);
+}
+
+function oneMatches(patterns: NonNullable<CallerModels>, model: ModelNames): boolean {
   if ("project" in patterns) return keyMayUse(patterns.key, model) && keyMayUse(patterns.project, model);
   const { id, aliases = [], ownedBy } = model;
   const names = [id, ...aliases, ...(ownedBy === undefined ? [] : [`${ownedBy}/${id}`])].map((name) =>

@@ -73,11 +73,16 @@ function withinSide(kept: Loose, name: string, most: number): Loose {
 function boundedParts(value: unknown, most: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   const given = value as Loose;
-  const isKept = (part: unknown) => typeof part !== "number" || isWithin(part, most);
-  for (const name in given) {
-    if (!isKept(given[name])) return Object.fromEntries(Object.entries(given).filter(([, part]) => isKept(part)));
-  }
+  for (const name in given) if (!isPartWithin(given[name], most)) return partsWithin(given, most);
   return value;
+}
+
+function partsWithin(given: Loose, most: number): Loose {
+  return Object.fromEntries(Object.entries(given).filter(([, part]) => isPartWithin(part, most)));
+}
+
+function isPartWithin(part: unknown, most: number): boolean {
+  return typeof part !== "number" || isWithin(part, most);
 }
 
 function isWithin(part: number, most: number): boolean {

@@ -104,11 +104,15 @@ export class EdgeExchange implements Exchange {
     }
   }
 
+  #runAtEnd(work: readonly (() => void)[]): void {
+    runAtEnd(work, (error) => this.#deps.unexpected(this, error));
+  }
+
   finish(status: number): void {
     if (this.#isFinished) return;
     this.#isFinished = true;
     this.#body?.release();
-    if (this.#atEnd !== undefined) runAtEnd(this.#atEnd, (error) => this.#deps.unexpected(this, error));
+    if (this.#atEnd !== undefined) this.#runAtEnd(this.#atEnd);
     this.#deps.release(this.#request);
     this.#deps.finished(this, status);
   }

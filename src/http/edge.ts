@@ -140,15 +140,22 @@ export function createEdge(deps: EdgeDeps): (request: Request) => Response | Pro
       const direct = method === "GET" ? deps.directGets?.get(path) : undefined;
       const answer =
         direct !== undefined ? direct(request) : method === "HEAD" ? asGet(request, deps.handle) : deps.handle(request);
-      if (answer instanceof Response) return close(request, answer);
-      return answer.then(
-        (response) => close(request, response),
-        (thrown) => fail(request, thrown),
-      );
+      return answer instanceof Response ? close(request, answer) : closeLater(request, answer, ends);
     } catch (thrown) {
       return fail(request, thrown);
     }
   };
+}
+
+function closeLater(
+  request: Request,
+  answer: Promise<Response | JsonText>,
+  { close, fail }: ReturnType<typeof createEnds>,
+): Promise<Response> {
+  return answer.then(
+    (response) => close(request, response),
+    (thrown) => fail(request, thrown),
+  );
 }
 
 /** How requests end: with a response, with an answer of which the edge makes one, or with an error. */

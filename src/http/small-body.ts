@@ -59,13 +59,15 @@ class Waiting<T> {
       return;
     }
     if (Bun.peek.status(whole) === "fulfilled") listener.bodyRead(Bun.peek(whole) as T);
-    else {
-      readRest(whole, this.#limits).then(
-        (body) => listener.bodyRead(body),
-        (error: unknown) => listener.bodyRefused(error),
-      );
-    }
+    else tellLater(readRest(whole, this.#limits), listener);
   }
+}
+
+function tellLater<T>(whole: Promise<T>, listener: BodyListener<T>): void {
+  whole.then(
+    (body) => listener.bodyRead(body),
+    (error: unknown) => listener.bodyRefused(error),
+  );
 }
 
 /** The bodies that wait for the same turn, with one callback for all. */
@@ -100,6 +102,10 @@ export function smallBytes(request: Request, limits: SmallLimits): Promise<Uint8
   return new Promise((bodyRead, bodyRefused) => readSmall(request, limits, bytesOf, { bodyRead, bodyRefused }));
 }
 
+function refuseLater<T>(listener: BodyListener<T>, maxBytes: number): void {
+  queueMicrotask(() => listener.bodyRefused(bodyTooLarge(maxBytes)));
+}
+
 function readSmall<T>(
   request: Request,
   limits: SmallLimits,
@@ -107,7 +113,7 @@ function readSmall<T>(
   listener: BodyListener<T>,
 ): void {
   if (limits.maxBytes < SMALL_BYTES_MAX && Number(request.headers.get("content-length")) > limits.maxBytes) {
-    queueMicrotask(() => listener.bodyRefused(bodyTooLarge(limits.maxBytes)));
+    refuseLater(listener, limits.maxBytes);
     return;
   }
   // Most bodies arrive together with their headers and are complete one turn later.

@@ -115,23 +115,20 @@ function lineInRuns(start: string, request: RequestFields, redact: Redact, known
   let place = 0;
   /** Where the run begins that has not been written yet. */
   let from = 0;
-  const added = (to: number) => {
-    if (to > from) line += runs.textOf(from, to) ?? keptRun(request, from, to, redact, known);
-    from = to + 1;
-  };
   for (let object = 0; object < 2; object++) {
     const fields = object === 0 ? request.fields : request.more;
     for (const name in fields) {
       const value = readMember(fields, name);
       if (!runs.isSame(place, name, value)) {
-        added(place);
+        if (place > from) line += runs.textOf(from, place) ?? keptRun(request, from, place, redact, known);
+        from = place + 1;
         const member = memberText(name, value, redact, known);
         if (member !== "") line = `${line},${member}`;
       }
       place++;
     }
   }
-  added(place);
+  if (place > from) line += runs.textOf(from, place) ?? keptRun(request, from, place, redact, known);
   return line;
 }
 

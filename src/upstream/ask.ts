@@ -137,11 +137,14 @@ class HeardAnswer implements CallListener {
     const answer = new OwnAnswer(wire);
     const text = answer.ok ? textAtHand(answer) : undefined;
     if (text !== undefined) this.#took(answer, text);
-    else
-      this.#rest(answer, checkedAnswer(provider, answer)).then(
-        (rest) => this.#took(answer, rest),
-        (error: unknown) => this.#failed(error),
-      );
+    else this.#takeLater(answer, this.#rest(answer, checkedAnswer(provider, answer)));
+  }
+
+  #takeLater(answer: OwnAnswer, text: Promise<string>): void {
+    text.then(
+      (rest) => this.#took(answer, rest),
+      (error: unknown) => this.#failed(error),
+    );
   }
 
   refused(error: unknown): void {

@@ -67,7 +67,7 @@ const ASK_AGAIN_MS = 100;
 
 /** A failed call, or one that succeeded. */
 interface Failure {
-  readonly atMs: number;
+  atMs: number;
   readonly account: string;
 }
 
@@ -142,11 +142,17 @@ export class Breaker {
   acquireOfAll(account = ""): AtOnce<Permit | undefined> {
     // As in nearly all calls.
     if (this.#openedAtMs === undefined) return this.#callPermit(account);
-    if (!this.#concerns(account) || this.peers === undefined || this.refuses(account)) return this.acquire(account);
+    const { peers } = this;
+    if (!this.#concerns(account) || peers === undefined || this.refuses(account)) return this.acquire(account);
+    return this.#acquireAmong(peers, account);
+  }
+
+  /** The same while the breaker is open and other nodes share it. */
+  #acquireAmong(peers: BreakerPeers, account: string): Promise<Permit | undefined> {
     // While other nodes are asked, no second call asks them.
     const asking = { untilMs: this.#clock.now() + PROBE_LOST_MS };
     this.#probe = asking;
-    return this.peers.takeProbe().then((answer) => {
+    return peers.takeProbe().then((answer) => {
       if (answer.may) return this.#probe === asking ? this.#probePermit(account) : this.acquire(account);
       if (this.#probe === asking) this.#probe = { untilMs: this.#clock.now() + Math.max(ASK_AGAIN_MS, answer.forMs) };
       // Another node may have closed the breaker meanwhile.
@@ -218,7 +224,10 @@ export class Breaker {
   /** A call that was permitted in an epoch has ended. Permits call it. */
   settleCall(epoch: number, account: string, outcome: CallOutcome): void {
     if (outcome === "ok") this.#noteSuccess(account);
-    if (!isFailure(outcome)) return;
+    if (isFailure(outcome)) this.#noteFailure(epoch, account);
+  }
+
+  #noteFailure(epoch: number, account: string): void {
     const failure = { atMs: this.#clock.now(), account };
     if (this.#openedAtMs !== undefined) {
       if (this.only !== undefined && this.only !== account) this.#failBeside(failure);
@@ -250,9 +259,13 @@ export class Breaker {
   }
 
   #noteSuccess(account: string): void {
-    const success = { atMs: this.#clock.now(), account };
-    if (this.#succeeded.account !== account) this.#succeededBeside = this.#succeeded;
-    this.#succeeded = success;
+    const atMs = this.#clock.now();
+    const last = this.#succeeded;
+    if (last.account === account && last !== NEVER) last.atMs = atMs;
+    else {
+      if (last.account !== account) this.#succeededBeside = last;
+      this.#succeeded = { atMs, account };
+    }
     if (this.only === undefined || this.only === account || this.#isFine) return;
     this.#isFine = true;
     this.#changed("closed");

@@ -47,15 +47,22 @@ export class RouteBreaker {
   acquire(account: string): AtOnce<Permit | undefined> {
     if (this.refuses(account)) return undefined;
     const provider = this.#provider.acquireOfAll();
-    if (provider instanceof Promise) return provider.then((permit) => this.#withModel(permit, account));
-    return this.#withModel(provider, account);
+    return provider instanceof Promise ? this.#later(provider, account) : this.#withModel(provider, account);
+  }
+
+  async #later(provider: Promise<Permit | undefined>, account: string): Promise<Permit | undefined> {
+    return this.#withModel(await provider, account);
   }
 
   #withModel(provider: Permit | undefined, account: string): AtOnce<Permit | undefined> {
     if (provider === undefined) return undefined;
     const model = this.model.acquireOfAll(account);
-    return model instanceof Promise ? model.then((permit) => bothOf(provider, permit)) : bothOf(provider, model);
+    return model instanceof Promise ? bothLater(provider, model) : bothOf(provider, model);
   }
+}
+
+async function bothLater(provider: Permit, model: Promise<Permit | undefined>): Promise<Permit | undefined> {
+  return bothOf(provider, await model);
 }
 
 function bothOf(provider: Permit, model: Permit | undefined): Permit | undefined {

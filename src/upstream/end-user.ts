@@ -16,15 +16,23 @@ export function endUserScope(configured: EndUserScope | "auto", quirks: Quirks):
 
 /** The members of OpenAI's requests that name an end user, the newest first. */
 const NONE: Record<string, string> = Object.freeze({});
+const NONE_REFUSED: readonly string[] = [];
 const OPENAI_NAMES = ["safety_identifier", "user"] as const;
 
 /** The member that names the end user of an OpenAI request whose body names none, if the provider does not refuse it. */
 export function openaiEndUser(
   body: Readonly<Record<string, unknown>>,
   { endUser, quirks }: { readonly endUser?: string | undefined; readonly quirks: Quirks },
-  refused: readonly string[] = [],
+  refused: readonly string[] = NONE_REFUSED,
 ): Record<string, string> {
-  if (endUser === undefined) return NONE;
+  return endUser === undefined ? NONE : namedEndUser(body, endUser, { quirks, refused });
+}
+
+function namedEndUser(
+  body: Readonly<Record<string, unknown>>,
+  endUser: string,
+  { quirks, refused }: { readonly quirks: Quirks; readonly refused: readonly string[] },
+): Record<string, string> {
   if (OPENAI_NAMES.some((name) => isGiven(body[name]))) return {};
   const name = quirks.safety_identifier === true ? "safety_identifier" : "user";
   return refused.includes(name) ? {} : { [name]: endUser };

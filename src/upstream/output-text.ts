@@ -169,6 +169,6 @@ export function writtenOutput(events: readonly ChatEvent[]): OutputText {
 export function withUsage(events: readonly ChatEvent[], usage: Usage): ChatEvent[] {
   const last = events.findLastIndex(({ type }) => type === "finish");
   const finish = events[last];
-  if (finish?.type === "finish" && finish.usage === usage) return events as ChatEvent[];
-  return events.map((event, at) => (at === last && event.type === "finish" ? { ...event, usage } : event));
+  if (finish?.type !== "finish" || finish.usage === usage) return events as ChatEvent[];
+  return events.with(last, { ...finish, usage });
 }

@@ -100,13 +100,17 @@ export class CredentialPool {
   take(nowMs: number, wanted?: number | bigint): string {
     if (this.#keys.length <= 1) return this.#keys[0] ?? "";
     if (wanted !== undefined) {
-      const at = this.#keys.findIndex((key) => Bun.hash(key) === wanted);
+      const at = this.#placeOf(wanted);
       const key = this.#keys[at];
       if (key !== undefined && (this.#restUntil[at] ?? 0) <= nowMs) return key;
     }
     const best = this.#best(nowMs);
     this.#next = (best + 1) % this.#keys.length;
     return this.#keys[best] ?? "";
+  }
+
+  #placeOf(wanted: number | bigint): number {
+    return this.#keys.findIndex((key) => Bun.hash(key) === wanted);
   }
 
   /**

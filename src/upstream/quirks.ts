@@ -5,14 +5,16 @@ import { factsOf, modelByName, statesEfforts } from "../vendors/model-facts.ts";
 import { EFFORTS, type Effort, type ModelTraits, type Taken } from "../vendors/model-family.ts";
 import type { RequestContext } from "./dialect.ts";
 
+const NONE_REFUSED: readonly string[] = [];
+
 /** The top-level parameters that this provider, or this model at any provider, refuses in such a request. */
 export function refusedFor(
   ctx: Pick<RequestContext, "model" | "quirks">,
   wanted: ReasoningOptions | undefined,
 ): readonly string[] {
   const facts = factsOf(ctx.model);
-  const { refuses = [], refuses_by_model: byModel } = ctx.quirks;
-  const samplers = takes(facts.sampling, facts, wanted) ? [] : facts.samplers;
+  const { refuses = NONE_REFUSED, refuses_by_model: byModel } = ctx.quirks;
+  const samplers = takes(facts.sampling, facts, wanted) ? NONE_REFUSED : facts.samplers;
   if (byModel === undefined && facts.refuses.length === 0 && samplers.length === 0) return refuses;
   const refused = new Set([...refuses, ...facts.refuses, ...samplers]);
   for (const [glob, names] of Object.entries(byModel ?? {})) {

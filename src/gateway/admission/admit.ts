@@ -74,8 +74,10 @@ export function createAdmission(deps: AdmitDeps): Admit {
     const { parallel, tpm } = caller.limits;
     if (tpm !== undefined) deps.meter(caller.keyId, tpm, exchange);
     if (parallel === undefined) return counted(caller, exchange);
-    return whenThere(withSlot(parallel, exchange), () => counted(caller, exchange));
+    return countedThen(withSlot(parallel, exchange), caller, exchange);
   };
+  const countedThen = (taken: AtOnce<void>, caller: Caller, exchange: Exchange): AtOnce<Caller> =>
+    whenThere(taken, () => counted(caller, exchange));
   /** Takes a slot before anything is counted, so that a refusal uses up nothing. It is given back at the end of the exchange. */
   const withSlot = (parallel: readonly ScopedLimit[], exchange: Exchange): AtOnce<void> =>
     whenThere(deps.slots.take(parallel), (taken: Slot | LimitReached) => {
@@ -88,14 +90,23 @@ export function createAdmission(deps: AdmitDeps): Admit {
     const { project } = caller;
     if (project == null || project.rpm === null) {
       // Written out, since every chat takes this way and nearly none waits.
-      if (verdict instanceof Promise) return verdict.then((known) => within(known, "key", caller, exchange));
-      return within(verdict, "key", caller, exchange);
+      return verdict instanceof Promise
+        ? withinLater(verdict, caller, exchange)
+        : within(verdict, "key", caller, exchange);
     }
-    const { id, rpm } = project;
-    return whenThere(verdict, (ofKey) =>
-      ofKey.admitted ? countedInProject({ id, rpm }, ofKey, caller, exchange) : within(ofKey, "key", caller, exchange),
-    );
+    return countedTwice(verdict, { id: project.id, rpm: project.rpm }, caller, exchange);
   };
+  const withinLater = async (verdict: Promise<Verdict>, caller: Caller, exchange: Exchange): Promise<Caller> =>
+    within(await verdict, "key", caller, exchange);
+  const countedTwice = (
+    verdict: AtOnce<Verdict>,
+    project: { readonly id: string; readonly rpm: number },
+    caller: Caller,
+    exchange: Exchange,
+  ): AtOnce<Caller> =>
+    whenThere(verdict, (ofKey) =>
+      ofKey.admitted ? countedInProject(project, ofKey, caller, exchange) : within(ofKey, "key", caller, exchange),
+    );
   /** Counts a request in the window of its project too. If that is full, it does not count in that of the key either. */
   const countedInProject = (
     { id, rpm }: { readonly id: string; readonly rpm: number },
@@ -116,11 +127,14 @@ export function createAdmission(deps: AdmitDeps): Admit {
     if (!free) readTagsHeader(request, exchange);
     return letIn(caller, exchange, free);
   };
+  const knownLater = async (caller: Promise<Caller>, request: Request, exchange: Exchange, free: boolean) =>
+    known(await caller, request, exchange, free);
   return (request, exchange, options) => {
     const free = options?.free === true;
     const caller = deps.authenticate(request);
-    if (caller instanceof Promise) return caller.then((found) => known(found, request, exchange, free));
-    return known(caller, request, exchange, free);
+    return caller instanceof Promise
+      ? knownLater(caller, request, exchange, free)
+      : known(caller, request, exchange, free);
   };
 }
 

@@ -27,7 +27,10 @@ export function withoutTags<Read extends { text: BodyText; body: Record<string, 
   const { metadata } = read.body;
   if (!isRecord(metadata) || !Array.isArray(metadata["tags"])) return read;
   addTags(exchange, metadata["tags"], "metadata.tags");
-  const isAll = Object.keys(metadata).length === 1;
+  return untagged(read, Object.keys(metadata).length === 1);
+}
+
+function untagged<Read extends { text: BodyText; body: Record<string, unknown> }>(read: Read, isAll: boolean): Read {
   const edits = [{ path: isAll ? ["metadata"] : ["metadata", "tags"] }];
   return {
     ...read,

@@ -126,10 +126,14 @@ export class RouteTries {
       if (candidate === undefined) return this.#nextRound();
       const permit = permitOf(candidate, this.#deps, this.#options.account);
       // It is only asynchronous if other nodes are asked.
-      if (permit instanceof Promise) return permit.then((known) => this.#begin(candidate, known) ?? this.next());
+      if (permit instanceof Promise) return this.#beginLater(candidate, permit);
       const attempt = this.#begin(candidate, permit);
       if (attempt !== undefined) return attempt;
     }
+  }
+
+  async #beginLater(candidate: Candidate, permit: Promise<Permit | undefined>): Promise<RouteAttempt> {
+    return this.#begin(candidate, await permit) ?? this.next();
   }
 
   /** The attempt succeeded. The code that reads the answer ends it. */
@@ -270,6 +274,11 @@ function inOrder(
   return ordered;
 }
 
+function startingWith(first: Pick<ModelRoute, "provider" | "model">, routes: readonly ModelRoute[]): ModelRoute[] {
+  const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
+  return [...routes.filter(isFirst), ...routes.filter((route) => !isFirst(route))];
+}
+
 function candidatesOf(
   routes: readonly ModelRoute[],
   deps: AttemptDeps,
@@ -278,8 +287,7 @@ function candidatesOf(
   const out: Candidate[] = [];
   let ordered = routes.length === 1 ? routes : inOrder(routes, deps, trace);
   if (first !== undefined && routes.length > 1 && !refuses(deps, first, account)) {
-    const isFirst = ({ provider, model }: ModelRoute) => provider === first.provider && model === first.model;
-    ordered = [...ordered.filter(isFirst), ...ordered.filter((route) => !isFirst(route))];
+    ordered = startingWith(first, ordered);
     if (trace?.log?.["routing"] !== undefined) trace.log["routing"] = "conversation";
   }
   for (const route of ordered) {

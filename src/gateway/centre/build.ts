@@ -169,10 +169,14 @@ export function identityOf(
   const { keepsUpstreamId } = turn;
   const identity: RelayIdentity = new TurnIdentity(deps, turn, { minter: provider.minter, listener });
   // Nearly all have none of them.
-  if (keepsUpstreamId !== undefined) identity.keepsId = (id) => keepsUpstreamId(id, provider.name);
+  if (keepsUpstreamId !== undefined) keepIds(identity, keepsUpstreamId, provider.name);
   if (echo !== undefined) identity.echo = echo;
   if (request.hidesEncrypted === true) identity.hidesEncrypted = true;
   return identity;
+}
+
+function keepIds(identity: RelayIdentity, keeps: NonNullable<ChatTurn["keepsUpstreamId"]>, provider: string): void {
+  identity.keepsId = (id) => keeps(id, provider);
 }
 
 /** What every answer has of it, without functions of its own. */

@@ -53,8 +53,11 @@ export class DirectChat<T> implements BodyListener<string>, WholeAnswerReader, O
     const deps = this.#deps;
     const { request } = this.#admitted;
     const limits = deps.bodyLimits();
-    if (hearSmallJson(request, limits, this)) return;
-    this.#follow(readJsonText(request, limits).then((read) => answerRead(deps, this.#admitted, read)));
+    if (!hearSmallJson(request, limits, this)) this.#follow(this.#answerLong(readJsonText(request, limits)));
+  }
+
+  async #answerLong(body: ReturnType<typeof readJsonText>): Promise<Answer> {
+    return answerRead(this.#deps, this.#admitted, await body);
   }
 
   bodyRead(text: string): void {

@@ -3,7 +3,8 @@
 import type { BodyText } from "../../base/long-json.ts";
 import { createPause } from "../../base/time-slices.ts";
 import { resolveModel } from "../../catalog/resolve.ts";
-import type { RoutingOptions, WireFormat } from "../../wire/format.ts";
+import type { ChatRequest } from "../../chat/request.ts";
+import type { DecodeOptions, RoutingOptions, WireFormat } from "../../wire/format.ts";
 import { withoutTags } from "../admission/tags.ts";
 import { headerText } from "./answer.ts";
 import type { GatewayDeps } from "./deps.ts";
@@ -38,8 +39,13 @@ export function opened(
   const routing = routingOptionsOf(deps, format, body);
   const asked = { source, request, exchange, caller, format, text, body, routing, reservation: undefined };
   if (routing === undefined && format.prompts === undefined) return openedOne(deps, asked);
-  // Few requests name several models or have several prompts.
-  return import("./spread.ts").then(({ answerAll }) => answerAll(deps, asked, async (one) => answerOne(deps, one)));
+  return answerSeveral(deps, asked);
+}
+
+/** Few requests name several models or have several prompts. */
+async function answerSeveral(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
+  const { answerAll } = await import("./spread.ts");
+  return answerAll(deps, asked, async (one) => answerOne(deps, one));
 }
 
 /** The routing options of a request, unless the model's provider reads them itself. */
@@ -51,8 +57,12 @@ function routingOptionsOf(
   const options = format.routingOptions?.(body);
   const { model } = body;
   if (options === undefined || typeof model !== "string") return options;
+  return readsRouteWishes(deps, model) ? undefined : options;
+}
+
+function readsRouteWishes(deps: GatewayDeps, model: string): boolean {
   const routes = resolveModel(deps.catalog(), model)?.routes ?? [];
-  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true) ? undefined : options;
+  return routes.some(({ provider }) => deps.provider(provider)?.quirks.route_wishes === true);
 }
 
 function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
@@ -61,28 +71,44 @@ function answerOne(deps: GatewayDeps, asked: AskedRequest): Promise<Answer> {
 }
 
 function openedOne(deps: GatewayDeps, asked: AskedRequest): Prepared | Promise<Answer> {
-  const { request, format, body } = asked;
-  const options = decodeOptions(request);
+  const { format, body } = asked;
+  const options = decodeOptions(asked.request);
   if (format.decodeInSteps === undefined || !isLongRequest(asked))
     return openedChat(deps, asked, turnOf(deps, asked, format.decode(body, options), options));
-  return format.decodeInSteps(body, options, createPause(asked.exchange.startedMs)).then((chat) => {
-    const found = openedChat(deps, asked, turnOf(deps, asked, chat, options));
-    return found instanceof Promise ? found : answerReady(deps, request, found);
-  });
+  return decodedInSteps(
+    deps,
+    asked,
+    format.decodeInSteps(body, options, createPause(asked.exchange.startedMs)),
+    options,
+  );
+}
+
+async function decodedInSteps(
+  deps: GatewayDeps,
+  asked: AskedRequest,
+  decoded: Promise<ChatRequest>,
+  options: DecodeOptions,
+): Promise<Answer> {
+  const found = openedChat(deps, asked, turnOf(deps, asked, await decoded, options));
+  return found instanceof Promise ? found : answerReady(deps, asked.request, found);
 }
 
 function openedChat(deps: GatewayDeps, asked: AskedRequest, turn: ChatTurn): Prepared | Promise<Answer> {
-  const { request } = asked;
   const { larger } = turn.model;
-  if (larger !== undefined && asked.instead === undefined) {
-    // Few models name a larger one.
-    return import("./larger.ts").then(({ answerOrLarger }) =>
-      answerOrLarger(deps, { asked, turn, larger }, async (one) => answerOne(deps, one)),
-    );
-  }
+  if (larger !== undefined && asked.instead === undefined) return answerByLarger(deps, asked, turn, larger);
   turn.exchange.headers["x-sallyport-model"] = headerText(turn.model.id);
   const walked = prepared(deps.stages[turn.origin], turn);
-  return walked instanceof Promise ? walked.then((ready) => answerReady(deps, request, ready)) : walked;
+  return walked instanceof Promise ? answerWalked(deps, asked.request, walked) : walked;
+}
+
+/** Few models name a larger one. */
+async function answerByLarger(deps: GatewayDeps, asked: AskedRequest, turn: ChatTurn, larger: string): Promise<Answer> {
+  const { answerOrLarger } = await import("./larger.ts");
+  return answerOrLarger(deps, { asked, turn, larger }, async (one) => answerOne(deps, one));
+}
+
+async function answerWalked(deps: GatewayDeps, request: Request, walked: Promise<Prepared>): Promise<Answer> {
+  return answerReady(deps, request, await walked);
 }
 
 /** Answers a turn as the stages left it. */

@@ -10,6 +10,7 @@ import { lazily } from "../../base/lazily.ts";
 import { readJsonText } from "../../http/body.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { WireFormat } from "../../wire/format.ts";
+import type { Caller } from "../admission/caller.ts";
 import type { GatewayDeps } from "./deps.ts";
 import type { ChatOutcome } from "./direct-chat.ts";
 import type { AdmittedRequest } from "./opened.ts";
@@ -42,11 +43,18 @@ export function createGateway(deps: GatewayDeps) {
     const caller = deps.admit(request, exchange);
     const source = sourceOf(request);
     // Admission is usually synchronous, so that no turn of the event loop is needed for it.
-    if (caller instanceof Promise) {
-      caller
-        .then((known) => begin({ source, request, exchange, caller: known, format }, outcome))
-        .catch((error: unknown) => outcome.listener.failed(error));
-    } else begin({ source, request, exchange, caller, format }, outcome);
+    if (caller instanceof Promise) beginLater(caller, { source, request, exchange, format }, outcome);
+    else begin({ source, request, exchange, caller, format }, outcome);
+  }
+
+  function beginLater<T>(
+    caller: Promise<Caller>,
+    asked: Omit<AdmittedRequest, "caller">,
+    outcome: ChatOutcome<T>,
+  ): void {
+    caller
+      .then((known) => begin({ ...asked, caller: known }, outcome))
+      .catch((error: unknown) => outcome.listener.failed(error));
   }
 
   function begin<T>(admitted: AdmittedRequest, outcome: ChatOutcome<T>): void {

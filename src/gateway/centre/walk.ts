@@ -40,38 +40,45 @@ const STEP_CHARS_MIN = 512 * 1024;
 export function prepared(stages: readonly Stage[], turn: ChatTurn): AtOnce<Prepared> {
   const state = { turn, runs: NO_RUNS, made: undefined };
   // Such a request was decoded just now.
-  return isLongRequest(turn)
-    ? longStep(turn.exchange.startedMs).then(() => walk(stages, 0, state))
-    : walk(stages, 0, state);
+  return isLongRequest(turn) ? walkLater(stages, 0, state) : walk(stages, 0, state);
 }
 
 /** Whether a request is so long that it is worked on in steps. */
 export const isLongRequest = ({ text }: Pick<ChatTurn, "text">): boolean => text.length >= STEP_CHARS_MIN;
 
+// What few requests wait for stands in functions of its own: with a closure in the loop, each of its rounds would make an object for
+// what the closure captures.
 function walk(stages: readonly Stage[], from: number, state: Prepared): AtOnce<Prepared> {
   let now = state;
   const inSteps = isLongRequest(state.turn);
   for (let at = from; at < stages.length; at++) {
-    if (inSteps && at > from) {
-      const reached = now;
-      return longStep(now.turn.exchange.startedMs).then(() => walk(stages, at, reached));
-    }
+    if (inSteps && at > from) return walkLater(stages, at, now);
     const run = stages[at]!.open(now.turn);
     if (run === undefined) continue;
     const turn = hears(run) ? { ...now.turn, isHeard: true as const } : now.turn;
     now = { ...now, turn, runs: [...now.runs, run] };
     const found = run.prepare?.(now.turn);
-    if (found instanceof Promise) {
-      const soFar = now;
-      return found.then((change) => {
-        const next = after(soFar, change);
-        return next.made === undefined ? walk(stages, at + 1, next) : endedBy(soFar.runs.length - 1, next, at + 1);
-      });
-    }
+    if (found instanceof Promise) return walkAfter(found, stages, at, now);
     now = after(now, found);
     if (now.made !== undefined) return endedBy(now.runs.length - 1, now, at + 1);
   }
   return now;
+}
+
+async function walkLater(stages: readonly Stage[], from: number, state: Prepared): Promise<Prepared> {
+  await longStep(state.turn.exchange.startedMs);
+  return walk(stages, from, state);
+}
+
+/** Goes on after the stage at a place, once it has prepared. */
+async function walkAfter(
+  found: Promise<Change | StageAnswer | undefined>,
+  stages: readonly Stage[],
+  at: number,
+  soFar: Prepared,
+): Promise<Prepared> {
+  const next = after(soFar, await found);
+  return next.made === undefined ? walk(stages, at + 1, next) : endedBy(soFar.runs.length - 1, next, at + 1);
 }
 
 function endedBy(madeBy: number, state: Prepared, walked: number): Prepared {
@@ -179,7 +186,11 @@ function pricedOn(turn: ChatTurn, { route }: Pick<RouteAttempt, "route">): ChatT
 
 function sentOf(deps: Pick<GatewayDeps, "endUserOf">, turn: ChatTurn, attempt: RouteAttempt): AtOnce<SentTurn> {
   const built = buildRequest(deps, turn, attempt);
-  return built instanceof Promise ? built.then((request) => ({ turn, built: request })) : { turn, built };
+  return built instanceof Promise ? sentLater(turn, built) : { turn, built };
+}
+
+async function sentLater(turn: ChatTurn, built: Promise<SentTurn["built"]>): Promise<SentTurn> {
+  return { turn, built: await built };
 }
 
 async function adapt(

@@ -4,7 +4,7 @@
 
 import { ApiError } from "../../base/errors.ts";
 import type { CatalogModel } from "../../catalog/models.ts";
-import type { ChatRequest } from "../../chat/request.ts";
+import type { ChatRequest, ToolResultPart } from "../../chat/request.ts";
 import { TOKEN_BYTES_MAX } from "../../tokens/ranks.ts";
 
 /** Parameters with which providers shorten a prompt that is too long, ignore a part of it, or take another model for it. */
@@ -43,6 +43,11 @@ export function refuseTooLong(
   });
 }
 
+/** Whether `refuseTooLong` has anything to count. It is false for nearly all requests, and costs less. */
+export function mayBeTooLong(chat: ChatRequest, { largestContext }: Pick<CatalogModel, "largestContext">): boolean {
+  return largestContext !== undefined && mayExceed(chat, largestContext);
+}
+
 /** Whether the client's or the operator's betas request a larger context than the model's usual one. */
 export function asksForLargerContext(betas: string): boolean {
   return LARGER_CONTEXT.test(betas);
@@ -51,10 +56,20 @@ export function asksForLargerContext(betas: string): boolean {
 /** Whether the bound may be above the window. A word and the space before it are two characters. */
 function mayExceed(chat: ChatRequest, window: number): boolean {
   let characters = 0;
-  forEachText(chat, (text) => {
-    characters += text.length;
-  });
+  // As in `forEachText`, without a function: every request is looked at.
+  for (const { content } of chat.messages) {
+    for (const part of content) {
+      if (part.type === "text") characters += part.text.length;
+      else if (part.type === "tool-result") characters += charactersIn(part.content);
+    }
+  }
   return characters > 2 * window;
+}
+
+function charactersIn(content: ToolResultPart["content"]): number {
+  let characters = 0;
+  for (const inner of content) if (inner.type === "text") characters += inner.text.length;
+  return characters;
 }
 
 function isShortened({ messages }: ChatRequest, body: Body): boolean {

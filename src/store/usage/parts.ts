@@ -45,8 +45,12 @@ export class LabelReader {
   #day = 0;
 
   /** The labels, each once; undefined for requests without any. */
-  of({ projectId, tags }: Labelled, accountId: string, day: number): Label[] | undefined {
-    if (projectId === undefined && tags === undefined) return undefined;
+  of(labelled: Labelled, accountId: string, day: number): Label[] | undefined {
+    const hasNone = labelled.projectId === undefined && labelled.tags === undefined;
+    return hasNone ? undefined : this.#all(labelled, accountId, day);
+  }
+
+  #all({ projectId, tags }: Labelled, accountId: string, day: number): Label[] {
     const labels: Label[] = projectId === undefined ? [] : [{ kind: "project", name: projectId }];
     const names = new Set((tags ?? []).map((tag) => this.#nameOf(tag, accountId, day)));
     for (const name of names) labels.push({ kind: "tag", name });

@@ -90,7 +90,10 @@ export const TEXT_COLUMNS = [
 
 /** The record with whole amounts. A record that the database refuses would block all later ones. */
 export function withWholeAmounts(record: UsageRecord): UsageRecord {
-  if (hasWholeAmounts(record)) return record;
+  return hasWholeAmounts(record) ? record : rounded(record);
+}
+
+function rounded(record: UsageRecord): UsageRecord {
   const whole = (amount: number) => (Number.isSafeInteger(Math.round(amount)) ? Math.round(amount) : 0);
   const amounts = AMOUNTS.map((name) => [name, record[name] === null ? null : whole(record[name])]);
   return { ...record, ...Object.fromEntries(amounts) };
@@ -106,7 +109,10 @@ function hasWholeAmounts(record: UsageRecord): boolean {
 
 /** The record with texts that every database can store, since a client may send any text as a model. */
 export function withStorableNames(record: UsageRecord): UsageRecord {
-  if (hasStorableNames(record)) return record;
+  return hasStorableNames(record) ? record : storableNamed(record);
+}
+
+function storableNamed(record: UsageRecord): UsageRecord {
   const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
   return { ...record, ...Object.fromEntries(names) };
 }
@@ -259,7 +265,7 @@ export class UsageTally {
     const { provider, upstreamModel: model, service = "" } = record;
     for (const { name, amount, costMicros } of classes) {
       const unpriced = costMicros === undefined ? amount : 0;
-      const known = classIn(this.#billed, { provider, model, service, class: name });
+      const known = classIn(this.#billed, name, record);
       if (known !== undefined) {
         addClass(known, { amount, unpriced, costMicros: costMicros ?? 0 });
         continue;
@@ -321,16 +327,10 @@ function addLabels(delta: UsageDelta, labels: readonly Label[], record: UsageRec
 /** One group of requests has a few classes of one model. */
 const BILLED_MAX = 8;
 
-type ClassName = Pick<ClassSums, "provider" | "model" | "service" | "class">;
-
-function classIn(billed: readonly ClassSums[], one: ClassName): ClassSums | undefined {
+function classIn(billed: readonly ClassSums[], name: string, record: UsageRecord): ClassSums | undefined {
+  const { provider, upstreamModel, service = "" } = record;
   for (const sums of billed) {
-    if (
-      sums.class === one.class &&
-      sums.model === one.model &&
-      sums.provider === one.provider &&
-      sums.service === one.service
-    )
+    if (sums.class === name && sums.model === upstreamModel && sums.provider === provider && sums.service === service)
       return sums;
   }
   return undefined;

@@ -210,7 +210,7 @@ export class CallExchange implements WireAnswer {
       if (this.#first === undefined && cutter.takesAsRest(bytes.length - at)) this.#keepRest(bytes, at);
       else {
         // Made once, and only for bodies that come in pieces.
-        this.#pass ??= (some, from, to) => this.#keep(some, from, to);
+        this.#pass ??= this.#keeping();
         cutter.push(bytes, at, this.#pass);
       }
     }
@@ -218,6 +218,10 @@ export class CallExchange implements WireAnswer {
     else if (this.#waiting > WAITING_BYTES_MAX && this.#reading === undefined && this.#wake === undefined)
       this.#connection?.pause();
     this.#deliver();
+  }
+
+  #keeping(): (bytes: Buffer, from: number, to: number) => void {
+    return (bytes, from, to) => this.#keep(bytes, from, to);
   }
 
   /** A view of the bytes is only made for those who read bytes. */

@@ -75,13 +75,13 @@ const responseFormatOf: check.Check<ResponseFormat | undefined> = (value, path) 
 function messagesOf(list: readonly unknown[]): ChatMessage[] {
   if (list.length === 0) check.reject("messages", "Invalid 'messages': must contain at least one message.");
   const out: ChatMessage[] = [];
-  list.forEach((value, i) => {
-    const message = messageOf(value, check.at("messages", i));
+  for (let i = 0; i < list.length; i++) {
+    const message = messageOf(list[i], check.at("messages", i));
     const last = out.at(-1);
     // The results of one turn stay together; each dialect may split them again.
     if (message.role === "tool" && last?.role === "tool") last.content.push(...message.content);
     else out.push(message);
-  });
+  }
   return out;
 }
 
@@ -126,7 +126,11 @@ function contentOf<T extends { type: string }>(value: unknown, path: string, par
     if (value === undefined) check.reject(path, `Missing required parameter: '${path}'.`);
     check.reject(path, `Invalid '${path}': expected a string or an array of parts.`);
   }
-  return value.map((element, i) => part(element, check.at(path, i)));
+  return partsOf(value, path, part);
+}
+
+function partsOf<T>(list: readonly unknown[], path: string, part: check.Check<T>): T[] {
+  return list.map((element, i) => part(element, check.at(path, i)));
 }
 
 /** The marker of a part: Anthropic's, as routers accept it, or OpenAI's own. */

@@ -14,7 +14,10 @@ const HONOURED: ReadonlySet<string> = new Set(["order", "only", "allow_fallbacks
 /** Reads the routing options of a body; undefined for nearly all bodies. Throws 400 that names the member. */
 export function routingOptions(body: Readonly<Record<string, unknown>>): RoutingOptions | undefined {
   const { models, provider } = body;
-  if (models == null && provider == null) return undefined;
+  return models == null && provider == null ? undefined : givenOptions(models, provider);
+}
+
+function givenOptions(models: unknown, provider: unknown): RoutingOptions {
   const fallbacks = names(models, "models", MODELS_MAX);
   if (provider == null) return { models: fallbacks, dropped: [] };
   // Other clients use the member with other forms; only OpenRouter's is read here.

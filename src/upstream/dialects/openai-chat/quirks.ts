@@ -74,10 +74,12 @@ export function fitChatMembers(
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words !== true || (choice?.type !== "tool" && choice?.type !== "allowed")) return;
   // Expresses the choice by a word: only the named tools are sent.
-  const names = choice.type === "tool" ? [choice.name] : choice.names;
-  const tools = Array.isArray(body["tools"]) ? body["tools"] : [];
-  edits["tools"] = tools.filter((tool) => names.includes(toolName(tool)));
+  edits["tools"] = toolsNamed(body["tools"], choice.type === "tool" ? [choice.name] : choice.names);
   edits["tool_choice"] = choice.type === "tool" ? "required" : choice.mode;
+}
+
+function toolsNamed(tools: unknown, names: readonly string[]): unknown[] {
+  return Array.isArray(tools) ? tools.filter((tool) => names.includes(toolName(tool))) : [];
 }
 
 function toolName(tool: unknown): string {

@@ -26,16 +26,17 @@ export function usagesIn({ x_groq: groq, choices, usage }: Json): readonly Json[
 }
 
 const NONE: readonly Json[] = [];
+const NO_FIELDS: Json = {};
 
 /**
  * Reads usage as OpenAI, DeepSeek (`prompt_cache_hit_tokens`) and OpenRouter (`cache_write_tokens`) write it; undefined if nothing
  * is reported. `chunk`: the object that it stands in, which names the service tier.
  */
-export function openaiUsage(value: unknown, chunk: Json = {}): Usage | undefined {
+export function openaiUsage(value: unknown, chunk: Json = NO_FIELDS): Usage | undefined {
   if (!isRecord(value)) return undefined;
-  const serverTools = isRecord(value["server_tool_use"]) ? value["server_tool_use"] : {};
-  const inputDetails = isRecord(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : {};
-  const outputDetails = isRecord(value["completion_tokens_details"]) ? value["completion_tokens_details"] : {};
+  const serverTools = isRecord(value["server_tool_use"]) ? value["server_tool_use"] : NO_FIELDS;
+  const inputDetails = isRecord(value["prompt_tokens_details"]) ? value["prompt_tokens_details"] : NO_FIELDS;
+  const outputDetails = isRecord(value["completion_tokens_details"]) ? value["completion_tokens_details"] : NO_FIELDS;
   const reasoning = outputDetails["reasoning_tokens"];
   return reportedUsage({
     input: value["prompt_tokens"],
