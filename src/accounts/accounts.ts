@@ -17,7 +17,8 @@ import { openKeyRing } from "./key-ring.ts";
 import { createMailer, type Mailer, type MailerOptions } from "./mail/mailer.ts";
 import { OUTBOX_DIR, outboxTransport, smtpTransport } from "./mail/transport.ts";
 import { type Verification, verification } from "./mail/verification.ts";
-import { type OAuth, oauthFlow } from "./oauth/flow.ts";
+import type { OAuth } from "./oauth/flow.ts";
+import { lateOAuthFlow } from "./oauth/late-flow.ts";
 import { type OwnAccount, ownAccountVerbs } from "./own-account.ts";
 import { type ChangePassword, changePassword } from "./passwords/change.ts";
 import { type PasswordHasher, passwordHasher } from "./passwords/hash-queue.ts";
@@ -113,7 +114,7 @@ export async function createAccounts(deps: AccountsDeps): Promise<Accounts> {
   const daily = deps.shareAttempts?.("daily_mails", { local: keptDaily, limit: () => DAILY_MAILS }) ?? keptDaily;
   warnOfSecret(deps);
   const pairs = tokenPairs({ ...verbs, clock, tokens, secret, settings: () => config().auth });
-  const oauth = oauthFlow({
+  const oauth = lateOAuthFlow({
     ...verbs,
     clock,
     pairs,
