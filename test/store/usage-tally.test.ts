@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type UsageRecord, UsageTally, withStorableNames } from "../../src/store/usage/record.ts";
+import { type UsageRecord, UsageTally } from "../../src/store/usage/record.ts";
+import { TEXT_COLUMNS, withStorableNames } from "../../src/store/usage/storable-names.ts";
 
 const BASE: UsageRecord = {
   ...{ requestId: "r", accountId: "a", keyId: "k", model: "m", provider: "p", upstreamModel: "u", endpoint: "/" },
@@ -39,9 +40,9 @@ test("what is billed is added up by provider, model, service and class, in any o
   expect(ordered(sums)).toEqual(ordered(rows));
 });
 
-test("a text that cannot be stored is replaced, whatever the records before held", () => {
-  for (const model of ["m", "m\u0000", "m", "\ud800", "\ud800"]) {
-    const name = withStorableNames({ ...BASE, model }).model;
-    expect(name).toBe(model.replace(/[\u0000\ud800]/, "\ufffd"));
+test.each([...TEXT_COLUMNS])("%s that cannot be stored is replaced, whatever the records before held", (name) => {
+  for (const text of ["m", "m\u0000", "m", "\ud800", "\ud800", "m".repeat(300), "m", "m\u0000"]) {
+    const kept = withStorableNames({ ...BASE, [name]: text });
+    expect(kept).toEqual({ ...BASE, [name]: text.replace(/[\u0000\ud800]/, "\ufffd") });
   }
 });

@@ -2,7 +2,6 @@
 
 import { ANSWERED, type FailedRoute, type KeptTry } from "../../base/attempt.ts";
 import type { BilledClass } from "../../base/billed-class.ts";
-import { isStorable, storable } from "../../base/storable.ts";
 import { latencyBucket } from "./latency.ts";
 import { addClass, addToClasses, type ClassSums, type Label, LabelReader } from "./parts.ts";
 
@@ -64,7 +63,7 @@ export interface UsageRecord {
   readonly isCall?: true;
 }
 
-/** The members that are numbers, and those that are texts. */
+/** The members that are numbers. */
 export const AMOUNTS = [
   "status",
   "inputTokens",
@@ -76,16 +75,6 @@ export const AMOUNTS = [
   "latencyMs",
   "ttfbMs",
   "createdAtMs",
-] as const satisfies readonly (keyof UsageRecord)[];
-export const TEXT_COLUMNS = [
-  "requestId",
-  "accountId",
-  "keyId",
-  "model",
-  "provider",
-  "upstreamModel",
-  "endpoint",
-  "errorCode",
 ] as const satisfies readonly (keyof UsageRecord)[];
 
 /** The record with whole amounts. A record that the database refuses would block all later ones. */
@@ -103,41 +92,6 @@ function hasWholeAmounts(record: UsageRecord): boolean {
   for (const name of AMOUNTS) {
     const amount = record[name];
     if (amount !== null && !Number.isSafeInteger(amount)) return false;
-  }
-  return true;
-}
-
-/** The record with texts that every database can store, since a client may send any text as a model. */
-export function withStorableNames(record: UsageRecord): UsageRecord {
-  return hasStorableNames(record) ? record : storableNamed(record);
-}
-
-function storableNamed(record: UsageRecord): UsageRecord {
-  const names = TEXT_COLUMNS.map((name) => [name, record[name] === null ? null : storable(record[name])]);
-  return { ...record, ...Object.fromEntries(names) };
-}
-
-/** The texts of the last record that can be stored. Nearly all of the next one are the same. */
-const storableTexts: Record<(typeof TEXT_COLUMNS)[number], string | null> = {
-  requestId: null,
-  accountId: null,
-  keyId: null,
-  model: null,
-  provider: null,
-  upstreamModel: null,
-  endpoint: null,
-  errorCode: null,
-};
-/** Longer texts are not kept. */
-const KEPT_CHARS_MAX = 200;
-
-/** Whether every database can store the texts of a record. */
-export function hasStorableNames(record: UsageRecord): boolean {
-  for (const name of TEXT_COLUMNS) {
-    const text = record[name];
-    if (text === null || text === storableTexts[name]) continue;
-    if (!isStorable(text)) return false;
-    if (text.length <= KEPT_CHARS_MAX) storableTexts[name] = text;
   }
   return true;
 }

@@ -3,17 +3,9 @@
 import { type Store, step, steps } from "../engine/store.ts";
 import { requireStorable, requireWhole } from "../values.ts";
 import { addClasses, type ClassSums } from "./parts.ts";
-import {
-  AMOUNTS,
-  dayOfHour,
-  hasStorableNames,
-  isFailure,
-  TEXT_COLUMNS,
-  type UsageDelta,
-  type UsageRecord,
-  type UsageSums,
-} from "./record.ts";
+import { AMOUNTS, dayOfHour, isFailure, type UsageDelta, type UsageRecord, type UsageSums } from "./record.ts";
 import { rowStatements, type UsageRow, type Write } from "./row-statements.ts";
+import { hasStorableNames, TEXT_COLUMNS } from "./storable-names.ts";
 
 /** The columns that every usage roll-up sums. */
 export const SUMS = [

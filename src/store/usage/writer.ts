@@ -5,9 +5,10 @@
 
 import { uuid } from "../../base/ids.ts";
 import { LabelReader } from "./parts.ts";
-import { isFailure, type UsageRecord, UsageTally, withStorableNames, withWholeAmounts } from "./record.ts";
+import { isFailure, type UsageRecord, UsageTally, withWholeAmounts } from "./record.ts";
 import type { Spending } from "./spending.ts";
 import type { UsageBatch } from "./sql.ts";
+import { withStorableNames } from "./storable-names.ts";
 import type { UsageStore } from "./usage.ts";
 
 /** Options of a writer. */
