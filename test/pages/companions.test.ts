@@ -170,6 +170,18 @@ describe("the author of a post stays beside it", () => {
     for (const at of titles.keys()) expect(markdown).toContain(post(at));
     expect(read(threadAt("/letters/valves"), posts.join(""))).toContain("Re: Valve leaks");
   });
+  test("the titles of replies that say more, and text that begins like one, are kept", () => {
+    const head = '<title>Valve leaks</title><link rel="canonical" href="https://site.example/threads/valve-leaks.7/">';
+    const rest = ["Re: Valve leaks - a new gasket helped", "Re: ??", "Re: Valve leaks, 漏水", "AW: Re: Valve le…"];
+    const posts = ["Valve leaks", "Re: Re: Valve leaks", ...rest].map(
+      (title, at) =>
+        `<div class="post"><h3><a href="#p${at}">${title}</a></h3><p>${post(at)}</p><p>Re: Valve leaks: take gasket ${at}.</p></div>`,
+    );
+    const markdown = read(head, posts.join(""));
+    for (const title of rest.slice(0, 3)) expect(markdown).toContain(title);
+    for (const at of posts.keys()) expect(markdown).toContain(`take gasket ${at}`);
+    expect(markdown).not.toMatch(/Re: Re|AW: /);
+  });
   test("but not the author of a teaser", () => {
     const card = (name: string, at: number) =>
       `<div class="card"><h3><a href="/a${at}">Story ${at}</a></h3><p>${post(at)}</p><span class="author">${name}</span></div>`;

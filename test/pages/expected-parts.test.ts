@@ -131,6 +131,21 @@ test.each([
   expect(page.includes("pump of last year")).toBe(isKept);
 });
 
+test("notes in the footer of the section that refers to them are kept", () => {
+  const mark = '<p>The first was cast in 1911<sup><a href="#fn1">1</a></sup> in a barn.</p>';
+  const note = '<footer><p id="fn1">Records of the town.</p></footer>';
+  expect(read("", `<section><h1>A pump</h1>${mark}${PROSE.join("")}${note}</section>`)).toContain("Records of the");
+});
+
+test.each([
+  ["that lead back to their marks", '<ol><li id="fn1">Records of the town. <a href="#ref1">↩</a></ol>'],
+  ["by their role", '<section role="doc-endnotes"><ol><li id="fn1">Records of the town.</ol></section>'],
+])("notes %s are kept though they stand in a footer beside no article", (_, notes) => {
+  const mark = '<p>The first was cast in 1911<sup id="ref1"><a href="#fn1">1</a></sup> in a barn.</p>';
+  const page = read("", `<div><h1>A pump</h1>${mark}${PROSE.join("")}<footer>${notes}</footer></div>`);
+  expect(page).toContain("Records of the town.");
+});
+
 describe("notes that kept text points to are kept", () => {
   const mark = (target: string, shown: string) =>
     `<p>The first was cast in 1911<sup><a href="#${target}">${shown}</a></sup> in a barn.</p>`;

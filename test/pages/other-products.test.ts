@@ -60,7 +60,41 @@ describe("tiles are kept", () => {
     expect(kept(head, main)).toMatch(/£19\.00/);
   });
 
-  test.each(["collection", "listing"] as const)("if the page is surely a %s with a price", (kind) => {
+  test.each([
+    ["in a set", "This set contains"],
+    ["in a set, in German", "Im Set enthalten"],
+    ["in a set, in Japanese", "セット内容"],
+    ["in colours", "Available in these colours"],
+    ["in sizes, in German", "Größe wählen"],
+  ])("that are sold %s", (_, label) => {
+    const text = kept(OFFER, `${PRICE}${TEXT}<h2>${label}</h2>${row("Blanket of lambswool number")}`);
+    expect(text).toContain("lambswool number 5");
+    expect(text).toContain(label);
+  });
+
+  test("of the forms of a product by their names, or by addresses that differ in queries alone", () => {
+    expect(kept(OFFER, PRICE + TEXT + row(`${TITLE}, size`))).toContain("size 5");
+    const forms = row("Blanket of lambswool number").replace(/\/p\/(\d)/g, "/products/blanket?form=$1");
+    expect(kept(OFFER, PRICE + TEXT + forms)).toContain("lambswool number 5");
+    const others = row("Blanket of lambswool number").replace(/\/p\/(\d)/g, "/shop.php?product=$1");
+    expect(kept(OFFER, PRICE + TEXT + others)).not.toContain("lambswool");
+  });
+
+  test.each([
+    ["an amount is no price", '<p class="offer">Free delivery from £50</p>', ""],
+    ["its address is that of one", PRICE, '<link rel="canonical" href="https://shop.example/collections/wool">'],
+    ["the price is that of its first tile", "", ""],
+  ])("of a category of which nothing is sure, but %s", (_, above, head) => {
+    const tiles = row("Blanket of lambswool number").replace(/<li>/g, "<li><button>Add to cart</button>");
+    const unique = tiles
+      .replace(/h3>/g, "p>")
+      .replace(/"amount"/g, '"price"')
+      .split("<li>")
+      .map((part, at) => (at === 0 ? part : `<li class="p${at}">${part}`));
+    expect(kept(head, above + unique.join("") + TEXT)).toContain("lambswool number 5");
+  });
+
+  test.each(["collection", "listing", "article"] as const)("if the page is surely a %s with a price", (kind) => {
     expect(kept("", PRICE + TEXT + OTHERS, kind)).toContain("£19.00");
   });
 });

@@ -4,7 +4,7 @@
 import { closest, type PageElement } from "../dom/node.ts";
 import { isNoteTitle, tabPanels } from "../dom/parts.ts";
 import type { Block } from "./blocks.ts";
-import { isTitled } from "./expected-parts.ts";
+import { repeatsOnlyTitle } from "./expected-parts.ts";
 import { headingLevel, isThreadPage, type JudgedPage, shareOfKept } from "./judged.ts";
 import { DATE } from "./phrases.ts";
 
@@ -321,7 +321,7 @@ export function dropSignatures({ kept, ...page }: JudgedPage): void {
 }
 
 /** The beginning of the title that a forum gives to a reply. */
-const REPLY = /^(?:re|aw|sv|vs|odp|rif)\s?[:：]\s?(?=\S)/i;
+const REPLY = /^(?:(?:re|aw|sv|vs|odp|rif)\s?[:：]\s?(?=\S)){1,9}/i;
 const REPLY_TITLE_CHARS_MAX = 200;
 
 /** Drops the titles of replies that only repeat the title of the thread. */
@@ -330,7 +330,7 @@ export function dropReplyTitles({ document, kept, ...page }: JudgedPage): void {
   for (const block of kept) {
     const { text } = block;
     if (text.length > REPLY_TITLE_CHARS_MAX || !REPLY.test(text)) continue;
-    if (isTitled(document, text.replace(REPLY, ""))) kept.delete(block);
+    if (repeatsOnlyTitle(document, text.replace(REPLY, ""))) kept.delete(block);
   }
 }
 

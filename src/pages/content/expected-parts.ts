@@ -1,6 +1,7 @@
 // Keeps the parts that a reader expects of a page, whatever the fitted model decides: the headline, the price beside a product's
 // headline, the captions of images amid kept text, and the notes to which kept text refers.
 
+import { lazily } from "../../base/lazily.ts";
 import { percentDecoded } from "../../base/percent.ts";
 import { closest, elementsOf, PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
@@ -65,6 +66,24 @@ export function isTitled(document: PageDocument, text: string): boolean {
   return [document.title, metaContent(document, "og:title")]
     .map(wordsOf)
     .some((title) => title.length > 0 && names(title, words));
+}
+
+/** Whether a text has words, and all of them stand in the page's title. The last one may be cut off. */
+export function repeatsOnlyTitle(document: PageDocument, text: string): boolean {
+  const words = wordsOf(text);
+  const cut = /(?:…|\.\.\.)$/.test(text) ? words.pop() : undefined;
+  if (words.length === 0) return false;
+  return [document.title, metaContent(document, "og:title")].map(wordsOf).some((title) => {
+    const said = new Set(title);
+    return words.every((word) => said.has(word)) && (cut === undefined || title.some((word) => word.startsWith(cut)));
+  });
+}
+
+/** Whether a text begins with a name of several words. */
+export function beginsWithWordsOf(text: string, name: string): boolean {
+  const words = wordsOf(name);
+  const own = wordsOf(text);
+  return words.length > 1 && words.every((word, at) => own[at] === word);
 }
 
 /** Whether the heading is the name of the site: linked to the home page, or the last part of a longer title. */
@@ -139,11 +158,11 @@ export function pricesBeside(document: PageDocument, blocks: readonly Block[]): 
   const last = headline[headline.length - 1];
   if (first === undefined || last === undefined) return [];
   const after = blocks.slice(last.index + 1, last.index + 1 + PRICE_REACH);
-  const end = after.findIndex((block) => headingLevel(block) > 0 && !isNamed(block));
+  const end = after.findIndex((block) => headingLevel(block) > 0 && !isNamedPrice(block));
   const before = blocks.slice(Math.max(0, first.index - PRICE_REACH_BEFORE), first.index);
   const found =
     (end < 0 ? after : after.slice(0, end)).find(isPriceBlock) ??
-    before.find((block) => isPriceBlock(block) && isNamed(block));
+    before.find((block) => isPriceBlock(block) && isNamedPrice(block));
   if (found === undefined || isInTile(found, first) || !saysProduct(document, blocks)) return [];
   const box = boxOf(found, first);
   if (box === undefined) return [found];
@@ -196,7 +215,8 @@ function isPriceBlock(block: Block): boolean {
   return block.text.length <= PRICE_CHARS_MAX && AMOUNT.test(block.text);
 }
 
-function isNamed({ element }: Block): boolean {
+/** Whether an element around the block is named as a price. */
+export function isNamedPrice({ element }: Block): boolean {
   return isPrice(element) || closest(element, isPrice) !== undefined;
 }
 
@@ -284,13 +304,33 @@ const NOTE_CHARS_MAX = 4000;
 /** Keeps the notes to which kept text refers, and the heading above them. */
 export function keepNotes({ document, blocks, kept }: JudgedPage): void {
   const referenced = referencedNotes(document.body, blocks, (block) => kept.has(block));
-  // The notes in the footer of a site are its small print.
-  const notes = new Set([...referenced].filter((block) => !isInSiteFooter(block)));
+  // The notes in the footer of a site are its small print, unless they lead back to the text or say that they are its notes.
+  const isNoteOfText = lazily(() => notesOfText(document.body));
+  const notes = new Set([...referenced].filter((block) => !isInSiteFooter(block) || isNoteOfText()(block)));
   for (const block of notes) kept.add(block);
   for (const block of notes) {
     const above = blocks[block.index - 1];
     if (above !== undefined && !notes.has(above) && headingLevel(above) > 1) kept.add(above);
   }
+}
+
+/** Tells which blocks are surely notes of the text: by role, by a link back to the mark that refers to them, or in its section. */
+function notesOfText(body: PageElement): (block: Block) => boolean {
+  const marks = new Set<string>();
+  const sections = new Set<PageElement>();
+  for (const link of body.getElementsByTagName("a").filter(isMark)) {
+    for (const at of [link, link.parentNode, ...elementsOf(link)]) if (at !== null && at.id !== "") marks.add(at.id);
+    const section = closest(link, ({ tag }) => tag === "section");
+    if (section !== undefined) sections.add(section);
+  }
+  const targetOf = (link: PageElement) => percentDecoded((link.attributes["href"] ?? "").replace(/^[^#]*#?/s, ""));
+  const back = new Set(body.getElementsByTagName("a").filter((link) => marks.has(targetOf(link))));
+  const isNotes = (at: PageElement) =>
+    sections.has(at) || /^doc-(?:endnotes?|footnote)$/.test(at.attributes["role"] ?? "");
+  return ({ element, nodes }) =>
+    isNotes(element) ||
+    closest(element, isNotes) !== undefined ||
+    nodes.some((node) => closest(node, (at) => back.has(at)) !== undefined);
 }
 
 /** The blocks of the notes to which certain blocks refer. */
