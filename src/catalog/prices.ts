@@ -143,8 +143,9 @@ class Tariff {
   }
 
   tokens(name: string, amount: number, price: number): void {
-    if (amount <= 0) return;
-    this.#taker.take(this.#suffix === "" ? name : name + this.#suffix, amount, amount * price * this.#factor);
+    // Not for an amount that is no number either.
+    if (amount > 0)
+      this.#taker.take(this.#suffix === "" ? name : name + this.#suffix, amount, amount * price * this.#factor);
   }
 
   units(name: string, amount: number, price: number | undefined, each = MICROS): void {

@@ -54,6 +54,13 @@ test.each([
   expect(costMicros(PRICES, usage)).toBe(want),
 );
 
+test("an amount that is no number costs nothing, and spoils no other", () => {
+  const usage = { inputTokens: Number.NaN, outputTokens: 10, cachedTokens: 60 };
+  const prices = { input: 2, output: 10, cacheRead: 0.5 };
+  expect(costMicros(prices, usage)).toBe(130);
+  expect(billedClasses(prices, usage).map(({ name }) => name)).toEqual(["cached_input", "output"]);
+});
+
 const UNIT = { inputTokens: 0, outputTokens: 0 };
 test.each([
   ["without prices", undefined, { inputTokens: 9, outputTokens: 9 }],
