@@ -62,7 +62,8 @@ export interface PoolOptions<Input> {
   readonly start: () => PoolThread;
   /**
    * How many tasks run at the same time. A function may return another number from task to task. Below one, one task runs at a
-   * time, and the pool rests after it, so that tasks use no more than this share of a processor.
+   * time, and the pool rests after it, so that tasks use no more than this share of a processor. No rest is longer than a second:
+   * tasks that take so long that they would need one use more.
    */
   readonly size: number | (() => number);
   /** How long a thread may be idle before it ends. */
@@ -123,7 +124,7 @@ export function createPool<Input, Output>(options: PoolOptions<Input>): WorkerPo
   };
 }
 
-/** How long a pool rests after a task, so that tasks use no more than `share` of a processor. */
+/** How long a pool rests after a task, so that tasks use no more than `share` of a processor, as far as the longest rest suffices. */
 export function restMsAfter({ tookMs, usedMs, share }: { tookMs: number; usedMs: number; share: number }): number {
   return share >= 1 ? 0 : Math.min(REST_MS_MAX, Math.max(0, usedMs / share - tookMs));
 }
