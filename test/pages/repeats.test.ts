@@ -65,6 +65,10 @@ const repeated: readonly (readonly [string, string])[] = [
     `<section><p>${SLIDE}</p></section><section class="offer-mobile"><div><div><div><p>${SLIDE}</p></div></div></div><p>Call us, or write a letter to the harbour. Call us, or write a letter.</p></section>`,
   ],
   [
+    "a step of a list with other steps",
+    `<div class="steps-desktop"><div><ol><li><p>${SLIDE}</p><li>Click the gear.</ol></div></div><div class="steps-mobile"><div><ol><li><p>${SLIDE}</p><li>Tap.</ol></div></div>`,
+  ],
+  [
     "a cell of a table for small screens",
     `<div><p>${SLIDE}</p></div><div class="offer-mobile"><table><tbody><tr><td>${SLIDE}</td><td>Yes</td></tr></tbody></table></div>`,
   ],

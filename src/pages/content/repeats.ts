@@ -30,7 +30,7 @@ export function dropRepeats({ blocks, kept }: JudgedPage): void {
   const order = blocks.filter((block) => kept.has(block));
   dropClones(order, kept);
   dropSecondTitles(order, kept);
-  dropOtherScreens(order, kept);
+  dropOtherScreens(order, kept, blocks);
 }
 
 /** The text of an element as a number and its length: two siblings with the same have the same text. */
@@ -125,7 +125,7 @@ function areInOneTile(first: PageElement, second: PageElement): boolean {
  * Drops a line that stands elsewhere too, if its names say that it is for screens of another width. The lines of similar entries may
  * be the same, too, but then they have the same names.
  */
-function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
+function dropOtherScreens(order: readonly Block[], kept: Set<Block>, blocks: readonly Block[]): void {
   const places = new Map<string, Block[]>();
   for (const block of order) {
     if (block.text.length < SCREENS_CHARS_MIN || !kept.has(block)) continue;
@@ -135,10 +135,12 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
   }
   const known = new Map<PageElement, boolean>();
   const repeated = [...places.values()].filter((list) => list.length > 1);
-  const share = shareOfKept(repeated.length === 0 ? [] : order, new Set(repeated.flat()));
+  if (repeated.length === 0) return;
+  const share = shareOfKept(order, new Set(repeated.flat()));
   const isRepeated = (element: PageElement) => (share(element)?.kept ?? 0) >= SCREENS_SHARE_MIN;
+  const steps = otherSteps(blocks);
   for (const list of repeated) {
-    const names = list.map((block) => screensOf(block, known, isRepeated));
+    const names = list.map((block) => screensOf(block, { known, steps, isRepeated }));
     const shown = names.includes(undefined) ? undefined : names[0];
     list.forEach((block, at) => {
       if (names[at] !== shown) kept.delete(block);
@@ -146,16 +148,33 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>): void {
   }
 }
 
+/** The numbered lists with an item that stands nowhere else, such as the steps on another device: without a step these mislead. */
+function otherSteps(blocks: readonly Block[]): ReadonlySet<PageElement> {
+  const counts = new Map<string, number>();
+  for (const { text } of blocks) counts.set(text, (counts.get(text) ?? 0) + 1);
+  const lists = new Set<PageElement>();
+  for (const { element, text } of blocks) {
+    const list = counts.get(text) === 1 ? closest(element, ({ tag }) => tag === "ol") : undefined;
+    if (list !== undefined) lists.add(list);
+  }
+  return lists;
+}
+
+/** What is known of the elements around lines. */
+interface Surroundings {
+  readonly known: Map<PageElement, boolean>;
+  readonly steps: ReadonlySet<PageElement>;
+  readonly isRepeated: (element: PageElement) => boolean;
+}
+
 /** The names that say for which screens a line is. Many lines stand in the same elements, so the names of each are read once. */
-function screensOf(
-  { element }: Block,
-  known: Map<PageElement, boolean>,
-  isRepeated: (element: PageElement) => boolean,
-): string | undefined {
+function screensOf({ element }: Block, { known, steps, isRepeated }: Surroundings): string | undefined {
   let at: PageElement | null = element;
+  let isOfOther = isInTable(element);
   for (let level = 0; at !== null && level <= SCREENS_FAR_LEVELS; level++, at = at.parentNode) {
-    // Tables for other screens have other rows, in which a cell would be missed.
-    if (level > SCREENS_LEVELS && (isInTable(element) || !isRepeated(at))) return undefined;
+    // Tables and lists further up may have other rows and items, in which a line would be missed.
+    isOfOther ||= steps.has(at);
+    if (level > SCREENS_LEVELS && (isOfOther || !isRepeated(at))) return undefined;
     let isNamed = known.get(at);
     if (isNamed === undefined) {
       isNamed = at.className !== "" && SCREENS.test(at.className);

@@ -1,6 +1,6 @@
 // Lowers the verdicts on text that the page itself marks as secondary, by element, role, class name or wording. The fitted model
-// has seen too few sites to know all such marks. If the marked text is more than half of the expected content, nothing is
-// lowered.
+// has seen too few sites to know all such marks. If the marked text is more than half of the expected content, nothing but the
+// footer of the site is lowered.
 
 import { type PageElement, PageText, walk } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
