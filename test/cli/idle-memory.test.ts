@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { createIdleMemory } from "../../src/cli/idle-memory.ts";
 
 const MIB = 1024 * 1024;
@@ -78,4 +78,22 @@ test.each<[name: string, intervals: readonly Interval[], collections: readonly n
     look();
   }
   expect(collected).toEqual([...collections]);
+});
+
+test("garbage is collected within half a minute after the last work", () => {
+  jest.useFakeTimers();
+  try {
+    let memory = 70;
+    let usedMs = 0;
+    let collections = 0;
+    const process = { bytes: () => memory * MIB, cpuMs: () => usedMs, collect: () => void collections++ };
+    createIdleMemory(process).start();
+    // Work ends just after a look.
+    jest.advanceTimersByTime(15_001);
+    [memory, usedMs] = [150, 5000];
+    jest.advanceTimersByTime(30_000);
+    expect(collections).toBe(1);
+  } finally {
+    jest.useRealTimers();
+  }
 });
