@@ -1,7 +1,7 @@
 // An unreadable calibration file does not affect what is stored, neither at a reload nor after a restart.
 
 import { afterEach, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "./command.ts";
 import { type Gateway, nativeAnswers, startFake, startGateway, tempDir } from "./support.ts";
@@ -20,8 +20,13 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     const data = `${dir}-data`;
     open.push({ stop: () => rmSync(data, { recursive: true, force: true }) });
     const file = join(dir, "calibration.json");
+    // A read of the reload before finds the file before or after the change, never an empty one.
+    const write = async (text: string) => {
+      await Bun.write(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+    };
     const softer = JSON.stringify({ method: "fitted", buckets: { noul: { temperature: 2, rows: 100 } } });
-    await Bun.write(file, softer);
+    await write(softer);
     const backend = { kind: "systemone", routes: [{ provider: "native", model: "jev-1.13.0" }] };
     const config = {
       data_dir: data,
@@ -37,7 +42,7 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     const before = await ask(gateway);
     expect(before[0]).toBe(200);
     if (broken === undefined) rmSync(file);
-    else await Bun.write(file, broken);
+    else await write(broken);
     const complaints = () =>
       gateway.logs.filter((line) => line.includes("x-1.0.0") && line.includes("cannot be read")).length;
     await gateway.reload(config);
@@ -45,10 +50,10 @@ test.each<[string | undefined]>([["{"], ["[]"], [undefined]])(
     expect(complaints()).toBe(1);
     expect(await ask(gateway)).toEqual(before);
     // A corrected file is accepted, and a new error in it is reported again.
-    await Bun.write(file, softer);
+    await write(softer);
     await gateway.reload(config);
     expect(await ask(gateway)).toEqual(before);
-    await Bun.write(file, "{");
+    await write("{");
     await gateway.reload(config);
     while (complaints() < 2) await Bun.sleep(5);
     expect([await ask(gateway), complaints()]).toEqual([before, 2]);
