@@ -307,6 +307,29 @@ describe.skipIf(isMissing)("in a browser", () => {
   );
 
   test(
+    "a message that is sent before the models are loaded stays, and the reader is told",
+    async () => {
+      const { page, complaints, context } = await playing("early", { width: 390, dark: false });
+      const held = Promise.withResolvers<void>();
+      await page.route("**/dashboard/api/models", async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.reload();
+      await ask(page, "too early");
+      await page.getByText("The models are not loaded yet.").waitFor();
+      expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("too early");
+      held.resolve();
+      await page.getByText("This request as code").waitFor();
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByRole("heading", { name: "Drawn" }).waitFor();
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     "a conversation outlives a reload, a server that is away and the end of the session, and nobody else sees it",
     async () => {
       const { page, context } = await playing("keeper", { width: 1440, dark: true });
@@ -319,6 +342,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByRole("heading", { name: "Drawn" }).waitFor();
       expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("half a thought");
       expect(await page.getByLabel("System prompt").inputValue()).toBe("Be brief.");
+      await page.getByText("This request as code").waitFor();
 
       await context.setOffline(true);
       await page.getByLabel("Message", { exact: true }).fill("said to nobody");

@@ -6,7 +6,7 @@ import type { Listing, ModelChoice } from "../../contract.ts";
 import { useEscape } from "../escape.ts";
 import { useLoad } from "../load.ts";
 import { Code } from "../parts/copy.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { Notice, say } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { REQUEST_CODES } from "../request-code.ts";
 import { baseUrl, freshKey } from "../session.ts";
@@ -28,7 +28,12 @@ export function Chat({ chat }: { chat: ChatState }) {
   const follow = useFollow([chat.messages.value, chat.second.messages.value], busy);
   useEscape(busy, chat.stop);
   const withModel = (one: ModelChoice | undefined, act: (model: ModelChoice) => Promise<void>) => {
-    if (one === undefined) return;
+    if (one === undefined) {
+      // What was typed stays, so that it can be sent later.
+      const isLoaded = models.value.value !== undefined;
+      say(isLoaded ? "There is no model that you can use." : "The models are not loaded yet. Send it again.", "warn");
+      return;
+    }
     follow.start();
     void act(one);
   };
