@@ -114,6 +114,9 @@ describe("orders in what a server says", () => {
 
 test("every client format that has no words for MCP servers gets the answer of rounds that it does not see", async () => {
   await app.reconfigure(config({ mcp: { servers: { growing: { ...servers.growing, auto: true } } } }));
+  // A chat that did not ask for a server's tools waits briefly for them; a busy machine may take longer to start it.
+  plays({ say: "Listed." });
+  await ask("growing");
   for (const format of CLIENT_FORMATS) {
     for (const stream of [false, true]) {
       plays(call("growing__echo", { e: 5 }), { say: "Done." });
