@@ -27,15 +27,15 @@ export function Chat({ chat }: { chat: ChatState }) {
   const busy = isBusy(chat);
   const follow = useFollow([chat.messages.value, chat.second.messages.value], busy);
   useEscape(busy, chat.stop);
-  const withModel = (one: ModelChoice | undefined, act: (model: ModelChoice) => Promise<void>) => {
-    if (one === undefined) {
+  const withModel = (chosen: ModelChoice | undefined, act: (model: ModelChoice) => Promise<void>) => {
+    if (chosen === undefined) {
       // What was typed stays, so that it can be sent later.
       const isLoaded = models.value.value !== undefined;
       say(isLoaded ? "There is no model that you can use." : "The models are not loaded yet. Send it again.", "warn");
       return;
     }
     follow.start();
-    void act(one);
+    void act(chosen);
   };
   const laneOf = (lane: Lane, of: ModelChoice | undefined): LaneView => ({
     messages: lane.messages.value,
