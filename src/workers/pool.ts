@@ -81,8 +81,11 @@ export interface PoolOptions<Input> {
 }
 
 const QUEUE_MAX = 1000;
-/** Replacing a thread frees memory that a long-lived heap does not return. */
-const TASKS_PER_THREAD_MAX = 500;
+/**
+ * Replacing a thread frees memory that a long-lived heap does not return. A new thread compiles all code again, which takes as long
+ * as some hundred pages: replaced after 500 of them, a page cost a third more. An idle thread returns nearly all memory anyway.
+ */
+const TASKS_PER_THREAD_MAX = 5000;
 /**
  * How long a thread may be idle by default. A new thread takes a tenth of a second to start, and does not have the optimised code
  * of the previous one.

@@ -39,12 +39,6 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 const JOBS_THREAD_MEMORY_MAX = 512 * 1024 * 1024;
 /** One thread must be able to convert the largest page. */
 const JOBS_MEMORY_MIN = 1024 * 1024 * 1024;
-/**
- * How many tasks a thread for jobs does. A new thread compiles all code again, which takes as long as two hundred pages, and the
- * memory of its process is limited in any case.
- */
-const TASKS_PER_JOBS_THREAD = 5000;
-
 /** There are as many threads as processors. With so few of them, none is left for jobs beside a busy event loop. */
 const FEW_THREADS = 2;
 /**
@@ -69,13 +63,8 @@ type Pool = WorkerPool<ThreadTask, Extracted | SitemapLines | SiteLinks | MapLin
  * priority. While this process is busy, half of them rest, or on few processors nearly all of the time.
  */
 export function createConverter(threads: number): Converter {
-  const open = (
-    size: number | (() => number),
-    start: (path: string, url: URL) => PoolThread,
-    tasksMax?: number,
-  ): Pool =>
+  const open = (size: number | (() => number), start: (path: string, url: URL) => PoolThread): Pool =>
     createPool({
-      ...(tasksMax === undefined ? {} : { tasksMax }),
       start: () => start("./pages/convert/worker.ts", new URL("./worker.ts", import.meta.url)),
       size,
       weigh: weightOf,
@@ -89,7 +78,7 @@ export function createConverter(threads: number): Converter {
   };
   const prompt = open(threads, startThread);
   const isBusy = watchOwnLoad();
-  const patient = open(() => jobsSize(threads, isBusy()), startForJobs, TASKS_PER_JOBS_THREAD);
+  const patient = open(() => jobsSize(threads, isBusy()), startForJobs);
   const run = (task: ThreadTask, options: RunOptions) => (options.later === true ? patient : prompt).run(task, options);
   return {
     convert: async (task, options) => (await run(task, { ...options, transfer: handed(task) })) as Extracted,
