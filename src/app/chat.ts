@@ -230,11 +230,15 @@ type ModelEndpoints = typeof import("../gateway/endpoints/models/model-endpoint.
 
 /** The endpoints of models that do not chat, whose code is loaded with the first request. */
 function lateModelEndpoint(deps: Parameters<ModelEndpoints>[0]): ReturnType<ModelEndpoints> {
-  const handler = lazily(async () => {
-    const { createModelEndpoint } = await import("../gateway/endpoints/models/model-endpoint.ts");
+  const made = lazily(() => {
+    const { createModelEndpoint }: typeof import("../gateway/endpoints/models/model-endpoint.ts") =
+      require("../gateway/endpoints/models/model-endpoint.ts");
     return createModelEndpoint(deps);
   });
-  return async (request, endpoint) => (await handler())(request, endpoint);
+  return {
+    handle: async (request, endpoint) => made().handle(request, endpoint),
+    answer: (request, endpoint, listener) => made().answer(request, endpoint, listener),
+  };
 }
 
 /** Few keys may pass calls through, so the code for them is loaded by the first one. */

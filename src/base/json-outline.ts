@@ -1,6 +1,6 @@
 // Parses a JSON text without its long lists of numbers: for vectors that are only passed on. Each list is checked against the
-// grammar of JSON, four characters in a step, and parsed as if it were `[0]`. This takes a fifth of the time of a whole parse,
-// and finds the same errors.
+// grammar of JSON, four characters in a step and in four places at once, and parsed as if it were `[0]`. This takes a tenth of the
+// time of a whole parse, and finds the same errors.
 
 import { isAscii } from "node:buffer";
 import { lazily } from "./lazily.ts";
@@ -9,9 +9,9 @@ import { lazily } from "./lazily.ts";
 export interface Outline {
   /** The value, with `[0]` in the place of each long list. */
   readonly value: unknown;
-  /** The text of the value, in ASCII. */
+  /** The text of the value. */
   readonly text: string;
-  /** The offset in the bytes that belongs to an offset in the text. */
+  /** The offset in what was parsed that belongs to an offset in the text. */
   offsetOf(at: number): number;
   /** Whether nothing was left out. */
   readonly isWhole: boolean;
@@ -28,6 +28,7 @@ const STAND_IN = "[0]";
 /** Shorter lists are parsed with the rest. */
 const LIST_BYTES_MIN = 128;
 const OPEN = 91;
+const CLOSE = 93;
 
 /**
  * Parses JSON in UTF-8. Undefined if it has no long list of numbers, or other characters than ASCII outside of them: it must
@@ -38,15 +39,18 @@ export function parseOutline(bytes: Uint8Array): Outline | undefined {
   const parts: Uint8Array[] = [];
   let kept = 0;
   let shorter = 0;
-  const words = wordsOf(bytes);
-  for (let at = bytes.indexOf(OPEN); at >= 0; at = bytes.indexOf(OPEN, at + 1)) {
-    const end = endOfNumbers(bytes, at + 1, words);
-    if (end - at < LIST_BYTES_MIN) continue;
+  let close = -1;
+  for (let at = bytes.indexOf(OPEN), next: number; at >= 0; at = next) {
+    next = bytes.indexOf(OPEN, at + 1);
+    if (close < at) close = bytes.indexOf(CLOSE, at);
+    if (close < 0) break;
+    const end = close + 1;
+    const isInner = next < 0 || next > close;
+    if (!isInner || end - at < LIST_BYTES_MIN || !areNumbers(bytes, at + 1, close)) continue;
     parts.push(bytes.subarray(kept, at));
     cuts.push({ start: at, end, at: at - shorter });
     shorter += end - at - STAND_IN.length;
     kept = end;
-    at = end - 1;
   }
   if (cuts.length === 0) return undefined;
   parts.push(bytes.subarray(kept));
@@ -60,34 +64,32 @@ export function parseOutline(bytes: Uint8Array): Outline | undefined {
   return { value: JSON.parse(text), text, offsetOf, isWhole: false };
 }
 
-/** Parses JSON in ASCII as a whole. Undefined if there are other characters. Throws `SyntaxError` if it is not JSON. */
-export function wholeOutline(bytes: Uint8Array): Outline | undefined {
-  if (!isAscii(bytes)) return undefined;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+/** Parses JSON as a whole. Throws `SyntaxError` if it is not JSON. */
+export function wholeOutline(text: string): Outline {
   return { value: JSON.parse(text), text, offsetOf: (at) => at, isWhole: true };
 }
 
 /** Kinds of bytes, as far as lists of numbers distinguish them. */
-const KINDS = ["123456789", "0", "-", ".", "eE", "+", ",", " \t\r\n", "]"] as const;
+const KINDS = ["123456789", "0", "-", ".", "eE", "+", ",", " \t\r\n"] as const;
 const OTHER = KINDS.length;
 const KINDS_COUNT = KINDS.length + 1;
-const [DIGIT, ZERO, MINUS, DOT, EXPONENT, PLUS, COMMA, SPACE, CLOSE] = KINDS.keys();
+const [DIGIT, ZERO, MINUS, DOT, EXPONENT, PLUS, COMMA, SPACE] = KINDS.keys();
 
 /** What has been read of a list: the last part of a number, or what separates two. */
 const STATES = ["item", "minus", "zero", "whole", "dot", "fraction", "e", "sign", "power", "after"] as const;
 type State = (typeof STATES)[number];
-const STATES_COUNT = STATES.length;
-/** The list ended with the first or the second character of the pair, or it is not a list of numbers. */
-const [ENDED_FIRST, ENDED_SECOND, BROKEN] = [STATES_COUNT, STATES_COUNT + 1, STATES_COUNT + 2];
+/** It is not a list of numbers, whatever follows. */
+const BROKEN = STATES.length;
+/** The states in which a list may end. */
+const LAST_STATES: readonly (State | undefined)[] = ["zero", "whole", "fraction", "power", "after"];
 
 const AFTER_NUMBER = [
   [COMMA, "item"],
   [SPACE, "after"],
-  [CLOSE, "end"],
 ] as const;
 
 /** The grammar of RFC 8259, section 6, with the separators of a list. */
-const NEXT: Readonly<Record<State, readonly (readonly [kind: number | undefined, next: State | "end"])[]>> = {
+const NEXT: Readonly<Record<State, readonly (readonly [kind: number | undefined, next: State])[]>> = {
   item: [
     [SPACE, "item"],
     [MINUS, "minus"],
@@ -119,106 +121,137 @@ const NEXT: Readonly<Record<State, readonly (readonly [kind: number | undefined,
   after: AFTER_NUMBER,
 };
 
+/** The state after a character of a kind. */
+function stateAfter(state: number, kind: number): number {
+  const name = STATES[state];
+  const next = name === undefined ? undefined : NEXT[name].find(([taken]) => taken === kind)?.[1];
+  return next === undefined ? BROKEN : STATES.indexOf(next);
+}
+
+/** Pairs of characters that lead from every state to the same one are of one class. There are fewer classes than this. */
+const CLASS_BITS = 5;
+const ROW_BITS = 2 * CLASS_BITS;
+
 /** The tables of the scan, made with the first answer that needs them. */
 const tables = lazily(() => {
   const kinds = new Uint8Array(256).fill(OTHER);
   for (const [kind, characters] of KINDS.entries()) {
     for (const character of characters) kinds[character.charCodeAt(0)] = kind;
   }
-  const pairs = new Uint8Array(65_536);
-  for (let pair = 0; pair < pairs.length; pair++) {
-    pairs[pair] = (kinds[pair >> 8] as number) * KINDS_COUNT + (kinds[pair & 255] as number);
+  const afterPair = (state: number, first: number, second: number) => stateAfter(stateAfter(state, first), second);
+  const columns = new Map<string, readonly number[]>();
+  const classOf = Array.from({ length: KINDS_COUNT * KINDS_COUNT }, (_, pair) => {
+    const column = [...STATES.keys(), BROKEN].map((state) =>
+      afterPair(state, Math.floor(pair / KINDS_COUNT), pair % KINDS_COUNT),
+    );
+    columns.set(column.join(), columns.get(column.join()) ?? column);
+    return [...columns.keys()].indexOf(column.join());
+  });
+  // The first of two characters is in the lower byte of a word: all machines that the runtime supports have this order.
+  const seconds = new Uint8Array(65_536);
+  const firsts = new Uint16Array(65_536);
+  for (let word = 0; word < seconds.length; word++) {
+    seconds[word] = classOf[(kinds[word & 255] as number) * KINDS_COUNT + (kinds[word >> 8] as number)] as number;
+    firsts[word] = (seconds[word] as number) << CLASS_BITS;
   }
-  const one = (state: State, kind: number) => NEXT[state].find(([taken]) => taken === kind)?.[1];
-  const steps = new Uint8Array(STATES_COUNT * KINDS_COUNT * KINDS_COUNT);
-  for (let at = 0; at < steps.length; at++) {
-    const [first, second] = [Math.floor(at / KINDS_COUNT) % KINDS_COUNT, at % KINDS_COUNT];
-    const middle = one(STATES[Math.floor(at / (KINDS_COUNT * KINDS_COUNT))] as State, first);
-    const last = middle === undefined || middle === "end" ? middle : one(middle, second);
-    steps[at] =
-      middle === "end"
-        ? ENDED_FIRST
-        : last === undefined
-          ? BROKEN
-          : last === "end"
-            ? ENDED_SECOND
-            : STATES.indexOf(last);
+  const quads = new Uint16Array((BROKEN + 1) << ROW_BITS);
+  const classes = [...columns.values()];
+  for (let state = 0; state <= BROKEN; state++) {
+    for (const [first, middle] of classes.entries()) {
+      for (const [second, last] of classes.entries()) {
+        quads[(state << ROW_BITS) | (first << CLASS_BITS) | second] =
+          (last[middle[state] as number] as number) << ROW_BITS;
+      }
+    }
   }
-  return { pairs, steps, ...quadsOf(pairs, steps) };
+  const steps = Uint8Array.from({ length: (BROKEN + 1) * KINDS_COUNT }, (_, at) =>
+    stateAfter(Math.floor(at / KINDS_COUNT), at % KINDS_COUNT),
+  );
+  return { kinds, steps, firsts, seconds, quads };
 });
 
-/** A space and any byte after it. */
-const SPACE_BEFORE = 32 << 8;
-/** A step of four characters within which the list ends or breaks; it is then taken in pairs. */
-const CLOSER = 65_535;
+/** A list is read in four places at once, since each step waits for the one before it in its place. */
+const LANES = 4;
+/** Shorter lists are read in one place. */
+const LANES_BYTES_MIN = 1024;
+/** How far from its place a lane may begin. */
+const ITEM_BYTES_MAX = 64;
 
-/**
- * Steps of four characters. Pairs that lead from every state to the same one are of one class, so that the table of two classes
- * stays small. `quads` holds the row of the next state, which the loop adds to a pair of classes.
- */
-function quadsOf(pairs: Uint8Array, steps: Uint8Array) {
-  const next = (state: number, pair: number) => steps[state * (KINDS_COUNT * KINDS_COUNT) + pair] as number;
-  const columns = new Map<string, number>();
-  const members: number[] = [];
-  const classOf = new Uint8Array(KINDS_COUNT * KINDS_COUNT);
-  for (let pair = 0; pair < classOf.length; pair++) {
-    const column = STATES.map((_, state) => next(state, pair)).join();
-    if (!columns.has(column)) columns.set(column, members.push(pair) - 1);
-    classOf[pair] = columns.get(column) as number;
-  }
-  const count = members.length;
-  const quads = new Uint16Array(STATES_COUNT * count * count);
-  for (let at = 0; at < quads.length; at++) {
-    const pair = (index: number) => members[Math.floor(index) % count] as number;
-    const middle = next(Math.floor(at / (count * count)), pair(at / count));
-    const last = middle < STATES_COUNT ? next(middle, pair(at)) : middle;
-    quads[at] = last < STATES_COUNT ? last * count * count : CLOSER;
-  }
-  // The bytes of a word stand in the order of this machine.
-  const classes = new Uint8Array(pairs.length);
-  const order = new Uint8Array(2);
-  const word = new Uint16Array(order.buffer);
-  for (let pair = 0; pair < pairs.length; pair++) {
-    order.set([pair >> 8, pair & 255]);
-    classes[word[0] as number] = classOf[pairs[pair] as number] as number;
-  }
-  return { classes, count, quads };
+/** A part of a list that begins with an item. */
+interface Lane {
+  /** The next byte. */
+  at: number;
+  readonly end: number;
+  state: number;
 }
 
-/** The memory of the bytes two by two. They may begin in the middle of a pair. */
-function wordsOf({ buffer }: Uint8Array): Uint16Array {
-  return new Uint16Array(buffer, 0, buffer.byteLength >> 1);
+/** Whether the bytes are the items of a list of numbers. */
+function areNumbers(bytes: Uint8Array, from: number, to: number): boolean {
+  const lanes = lanesOf(bytes, from, to);
+  if (lanes.length === LANES) {
+    // Words begin at every fourth byte of the memory.
+    for (const lane of lanes) stepTo(bytes, lane, lane.at + (-(bytes.byteOffset + lane.at) & 3));
+    runTogether(bytes, lanes as [Lane, Lane, Lane, Lane]);
+  }
+  return lanes.every((lane) => {
+    stepTo(bytes, lane, lane.end);
+    return lane.end === to ? LAST_STATES.includes(STATES[lane.state]) : STATES[lane.state] === "item";
+  });
 }
 
-/** The offset after the list of numbers whose first item may begin at `from`; -1 if it is not such a list. */
-function endOfNumbers(bytes: Uint8Array, from: number, words: Uint16Array): number {
-  const { pairs, steps, classes, count, quads } = tables();
-  const { byteOffset } = bytes;
-  let at = from;
-  let state = 0;
-  if ((byteOffset + at) % 2 === 1) {
-    // What is read from an even place comes in pairs: the first byte goes with a space before it.
-    state = steps[pairs[SPACE_BEFORE | (bytes[at] as number)] as number] as number;
-    if (state >= STATES_COUNT) return -1;
-    at++;
+/** Four lanes of about the same length, each of which begins after a comma; one if there are no such places. */
+function lanesOf(bytes: Uint8Array, from: number, to: number): Lane[] {
+  const starts = [from];
+  for (let lane = 1; lane < LANES && to - from >= LANES_BYTES_MIN; lane++) {
+    let at = from + lane * Math.floor((to - from) / LANES);
+    const last = at + ITEM_BYTES_MAX;
+    while (at < last && bytes[at] !== COMMA_CODE) at++;
+    if (at < last) starts.push(at + 1);
   }
-  let row = state * count * count;
-  const last = ((byteOffset + bytes.length) >> 1) - 1;
-  let word = (byteOffset + at) >> 1;
-  for (; word < last; word += 2) {
-    const next = quads[
-      row + (classes[words[word] as number] as number) * count + (classes[words[word + 1] as number] as number)
-    ] as number;
-    if (next === CLOSER) break;
-    row = next;
+  if (starts.length < LANES) return [{ at: from, end: to, state: 0 }];
+  return starts.map((at, index) => ({ at, end: starts[index + 1] ?? to, state: 0 }));
+}
+
+const COMMA_CODE = 44;
+
+/** Takes a lane to a byte, one byte in a step. */
+function stepTo(bytes: Uint8Array, lane: Lane, end: number): void {
+  const { kinds, steps } = tables();
+  let { at, state } = lane;
+  for (; at < end && state !== BROKEN; at++) {
+    state = steps[state * KINDS_COUNT + (kinds[bytes[at] as number] as number)] as number;
   }
-  at = (word << 1) - byteOffset;
-  state = row / (count * count);
-  for (; at < bytes.length; at += 2) {
-    // Past the end there is nothing, which is no part of a list.
-    const pair = pairs[((bytes[at] as number) << 8) | (bytes[at + 1] as number)] as number;
-    state = steps[state * (KINDS_COUNT * KINDS_COUNT) + pair] as number;
-    if (state >= STATES_COUNT) return state === ENDED_FIRST ? at + 1 : state === ENDED_SECOND ? at + 2 : -1;
+  lane.at = at;
+  lane.state = state;
+}
+
+/** Takes all lanes as far as the shortest has whole words. */
+function runTogether({ buffer, byteOffset }: Uint8Array, lanes: readonly [Lane, Lane, Lane, Lane]): void {
+  const { firsts, seconds, quads } = tables();
+  const words = new Int32Array(buffer, 0, buffer.byteLength >> 2);
+  const [a, b, c, d] = lanes;
+  let rowA = a.state << ROW_BITS;
+  let rowB = b.state << ROW_BITS;
+  let rowC = c.state << ROW_BITS;
+  let rowD = d.state << ROW_BITS;
+  const at = (byteOffset + a.at) >> 2;
+  const toB = ((byteOffset + b.at) >> 2) - at;
+  const toC = ((byteOffset + c.at) >> 2) - at;
+  const toD = ((byteOffset + d.at) >> 2) - at;
+  const count = Math.min(...lanes.map((lane) => (lane.end - lane.at) >> 2));
+  for (let word = at; word < at + count; word++) {
+    const inA = words[word] as number;
+    const inB = words[word + toB] as number;
+    const inC = words[word + toC] as number;
+    const inD = words[word + toD] as number;
+    rowA = quads[rowA | (firsts[inA & 65_535] as number) | (seconds[inA >>> 16] as number)] as number;
+    rowB = quads[rowB | (firsts[inB & 65_535] as number) | (seconds[inB >>> 16] as number)] as number;
+    rowC = quads[rowC | (firsts[inC & 65_535] as number) | (seconds[inC >>> 16] as number)] as number;
+    rowD = quads[rowD | (firsts[inD & 65_535] as number) | (seconds[inD >>> 16] as number)] as number;
   }
-  return -1;
+  for (const [index, row] of [rowA, rowB, rowC, rowD].entries()) {
+    const lane = lanes[index] as Lane;
+    lane.state = row >> ROW_BITS;
+    lane.at += 4 * count;
+  }
 }

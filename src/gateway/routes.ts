@@ -6,6 +6,7 @@ import type { ModelEndpoint } from "../catalog/endpoints/endpoint.ts";
 import { MODEL_ENDPOINTS } from "../catalog/endpoints/index.ts";
 import { type HeardRoute, JsonText } from "../http/edge.ts";
 import { listResponse } from "../http/list-response.ts";
+import type { OutcomeListener } from "../http/outcome.ts";
 import { pathOf } from "../http/path.ts";
 import { createRouter } from "../http/router.ts";
 import { admittingEndpoint, endpointRoutes, openEndpoint, type ServedEndpoint } from "../http/served-endpoint.ts";
@@ -34,11 +35,7 @@ export function directRoutes({
 }: Pick<GatewayRoutesDeps, "gateway" | "modelEndpoint">): Map<string, HeardRoute> {
   const others = MODEL_ENDPOINTS.map((endpoint): [string, HeardRoute] => [
     endpoint.path,
-    (request, listener) =>
-      void modelEndpoint(request, endpoint).then(
-        (answer) => listener.answered(answer),
-        (error: unknown) => listener.failed(error),
-      ),
+    (request, listener) => modelEndpoint.answer(request, endpoint, listener),
   ]);
   return new Map([
     ...others,
@@ -89,8 +86,11 @@ export interface GatewayRoutesDeps {
   readonly conversations: ConversationEndpointsDeps;
   /** Answers `POST /v1/responses/compact`. */
   compact(request: Request): Promise<Response>;
-  /** Answers a request to an endpoint of models that do not chat. */
-  modelEndpoint(request: Request, endpoint: ModelEndpoint): Promise<Response | JsonText>;
+  /** Answers requests to endpoints of models that do not chat. */
+  readonly modelEndpoint: {
+    handle(request: Request, endpoint: ModelEndpoint): Promise<Response | JsonText>;
+    answer(request: Request, endpoint: ModelEndpoint, listener: OutcomeListener<Response | JsonText>): void;
+  };
   /** Answers `POST /v1/messages/count_tokens`. */
   countTokens(request: Request): Promise<Response>;
   /** Answers `countTokens` of Gemini's API. */
@@ -127,7 +127,7 @@ const OF_MODELS = MODEL_ENDPOINTS.map((endpoint) =>
   counted(endpoint.path, {
     describe: textOfPath(endpoint.path),
     handle: async ({ modelEndpoint }, { request }) => {
-      const answer = await modelEndpoint(request, endpoint);
+      const answer = await modelEndpoint.handle(request, endpoint);
       return answer instanceof JsonText ? answer.response() : answer;
     },
   }),

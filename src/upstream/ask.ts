@@ -169,6 +169,62 @@ class HeardAnswer implements CallListener {
   }
 }
 
+/** Is told of an answer, once. Its functions must not throw. */
+export interface AnswerOpener {
+  /** Its headers have arrived and report success. */
+  answerOpened(answer: OwnAnswer): void;
+  /** With what `openAnswer` throws. */
+  answerFailed(error: unknown): void;
+}
+
+/** Does what `openAnswer` does, as `hearAnswer` does what `fetchAnswer` does. */
+export function hearOpenAnswer(
+  { provider, request, opener }: { provider: Provider; request: UpstreamRequest<BodyText>; opener: AnswerOpener },
+  { clock, signal, headers, choice }: AnswerOptions & { readonly signal: Stop },
+): boolean {
+  if (!beginsAtOnce(provider, request)) return false;
+  const key = new CallKey(provider, clock, choice);
+  const listener = new OpenedCall(provider, { signal, key, opener });
+  hearCall({ provider, request, listener }, { signal, secret: key.secret, headers });
+  return true;
+}
+
+class OpenedCall implements CallListener {
+  readonly #provider: Provider;
+  readonly #parts: { readonly signal: Stop; readonly key: CallKey; readonly opener: AnswerOpener };
+
+  constructor(provider: Provider, parts: { signal: Stop; key: CallKey; opener: AnswerOpener }) {
+    this.#provider = provider;
+    this.#parts = parts;
+  }
+
+  answered(wire: WireAnswer): void {
+    const checked = checkedAnswer(this.#provider, new OwnAnswer(wire));
+    if (!(checked instanceof Promise)) this.#opened(checked);
+    else
+      checked.then(
+        (answer) => this.#opened(answer),
+        (error: unknown) => this.#failed(error),
+      );
+  }
+
+  refused(error: unknown): void {
+    this.#failed(callFailure(this.#parts.signal, error));
+  }
+
+  #opened(answer: OwnAnswer): void {
+    const { key, opener } = this.#parts;
+    key.worked();
+    opener.answerOpened(answer);
+  }
+
+  #failed(error: unknown): void {
+    const { key, opener } = this.#parts;
+    key.failed(error);
+    opener.answerFailed(error);
+  }
+}
+
 /** Sends a request and returns the answer once its headers report success, without reading it. */
 export function openAnswer(
   provider: Provider,

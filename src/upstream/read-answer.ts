@@ -85,6 +85,11 @@ export function textAtHand(answer: UpstreamAnswer): string | undefined {
   return isAtHand(answer) ? answer.wire.text() : undefined;
 }
 
+/** The same as bytes. */
+export function bytesAtHand(answer: UpstreamAnswer): Uint8Array | undefined {
+  return isAtHand(answer) ? ((answer.wire.read() as Uint8Array | undefined) ?? new Uint8Array(0)) : undefined;
+}
+
 function isAtHand(answer: UpstreamAnswer): answer is OwnAnswer {
   return answer instanceof OwnAnswer && answer.wire.isComplete && answer.compression === undefined;
 }

@@ -10,10 +10,14 @@ const refused = new Error("refused");
 const asked: string[] = [];
 const routes = directRoutes({
   gateway: {} as GatewayRoutesDeps["gateway"],
-  modelEndpoint: async ({ headers }, { path }) => {
-    asked.push(path);
-    if (headers.has("refuse")) throw refused;
-    return new JsonText([Buffer.from(`{"path":`), Buffer.from(JSON.stringify(path)), Buffer.from("}")]);
+  modelEndpoint: {
+    handle: () => Promise.reject(new Error("this is the way through the router")),
+    answer({ headers }, { path }, listener) {
+      asked.push(path);
+      if (headers.has("refuse")) listener.failed(refused);
+      else
+        listener.answered(new JsonText([Buffer.from(`{"path":`), Buffer.from(JSON.stringify(path)), Buffer.from("}")]));
+    },
   },
 });
 

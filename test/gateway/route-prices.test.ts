@@ -30,6 +30,10 @@ beforeAll(async () => {
     { provider: "cheap", model: first, priority: 1 },
     { provider: "dear", model: "m", priority: 2, prices: { input: 20, output: 100 } },
   ];
+  const dearDown = [
+    { provider: "dear", model: "down", priority: 1, prices: { input: 20 } },
+    { provider: "cheap", model: "m", priority: 2 },
+  ];
   app = await startTestApp({
     config: {
       usage: { flush: "1ms" },
@@ -39,6 +43,7 @@ beforeAll(async () => {
         { id: "well", routes: routes("m"), prices: { input: 1, output: 10 } },
         { id: "down", routes: routes("down"), prices: { input: 1, output: 10 } },
         { id: "embed", kind: "embedding", routes: routes("down") },
+        { id: "embed-dear-down", kind: "embedding", routes: dearDown, prices: { input: 1 } },
       ],
     },
   });
@@ -79,4 +84,6 @@ test.each(CELLS)("%s, stream: %p", async (_name, stream, of) => {
 
 test("a model that does not chat", async () => {
   expect((await costOf("/v1/embeddings", { model: "embed", input: "x" })).booked).toBe(2000);
+  // The prices of a route that failed are not those of the next one.
+  expect((await costOf("/v1/embeddings", { model: "embed-dear-down", input: "x" })).booked).toBe(100);
 });

@@ -1,7 +1,7 @@
 // Calls one route for an endpoint of models that do not chat, and interprets its answer.
 
 import { isRecord } from "../../../base/json-object.ts";
-import { parseOutline, wholeOutline } from "../../../base/json-outline.ts";
+import { type Outline, parseOutline, wholeOutline } from "../../../base/json-outline.ts";
 import { type MemberSpan, spliceMembers, topLevelMembers } from "../../../base/json-splice.ts";
 import type { FormatConversion, JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
 import { settledMeasure } from "../../../catalog/endpoints/endpoint-usage.ts";
@@ -11,6 +11,7 @@ import type { Upload } from "../../../http/upload.ts";
 import type { WholeContent } from "../../../http/whole-body.ts";
 import { openAnswer } from "../../../upstream/ask.ts";
 import { outcomeOfFault } from "../../../upstream/breaker.ts";
+import type { UpstreamRequest } from "../../../upstream/dialect.ts";
 import { openaiEndUser } from "../../../upstream/end-user.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
 import type { Provider } from "../../../upstream/provider.ts";
@@ -58,17 +59,13 @@ async function answerOf(
   asked: Asked,
   { signal, restart }: RequestDeadline,
 ): Promise<EndpointAnswer> {
-  const { endpoint, exchange, upload } = asked;
+  const { endpoint, upload } = asked;
   const { provider, route } = attempt;
   const words = formatConversion(endpoint, provider);
   // Another format needs all fields, and some come after the file.
   const fields =
     words === undefined || upload === undefined ? asked.body : fieldsAsBody(await upload.readWhole(restart));
-  const path = words?.path(route.model, fields) ?? endpoint.upstreamPath;
-  const members = { model: route.model, ...endUserOf(deps, asked, provider), ...withoutWish(asked.body) };
-  const body = upload === undefined ? bodyFor(asked, words, members) : "";
-  const call = { path, headers: {}, body, dropped: [] };
-  const response = await openAnswer(provider, call, {
+  const response = await openAnswer(provider, sentCall(deps, attempt, asked, { words, fields }), {
     ...{ clock: deps.clock, signal, headers: attempt.headers },
     upload:
       upload === undefined ? undefined : () => watched(formFor(upload, words, { fields, model: route.model }), restart),
@@ -79,13 +76,45 @@ async function answerOf(
     const isJson = type === "" || /^application\/(?:[\w.-]+\+)?json$/.test(type);
     if (!isJson) return relayAnswer(deps, { attempt, asked, response, type, signal, settle });
   }
-  const whole =
-    words === undefined && endpoint.relaysLists !== undefined
-      ? await readAnswerBytes(provider, response, signal)
-      : await readAnswer(provider, response, signal);
-  const ttfbMs = performance.now() - exchange.startedMs;
-  const { usage, said } = typeof whole === "string" ? readWhole(whole, asked, words) : readLists(whole, asked);
-  settle(usage, { ttfbMs });
+  const whole = relaysBytes(asked, words)
+    ? await readAnswerBytes(provider, response, signal)
+    : await readAnswer(provider, response, signal);
+  return settledAnswer(deps, attempt, asked, { whole, words });
+}
+
+/** The request for a route. `fields`: those of a form, or the body. */
+export function sentCall(
+  deps: EndpointDeps,
+  { provider, route }: RouteAttempt,
+  asked: Asked,
+  { words, fields }: { words: FormatConversion | undefined; fields: JsonObject },
+): UpstreamRequest {
+  const path = words?.path(route.model, fields) ?? asked.endpoint.upstreamPath;
+  const members = { model: route.model, ...endUserOf(deps, asked, provider), ...withoutWish(asked.body) };
+  const body = asked.upload === undefined ? bodyFor(asked, words, members) : "";
+  return { path, headers: {}, body, dropped: [] };
+}
+
+/** Whether the answer is read as bytes: if long lists in it are passed on unread. */
+export function relaysBytes({ endpoint, body }: Asked, words: FormatConversion | undefined): boolean {
+  return words === undefined && endpoint.relaysLists?.(body) === true;
+}
+
+/** The answer for the client, whose cost is recorded. Throws `UpstreamFault` if what was read is none. */
+export function settledAnswer(
+  deps: EndpointDeps,
+  attempt: RouteAttempt,
+  asked: Asked,
+  { whole, words }: { whole: string | Uint8Array; words: FormatConversion | undefined },
+): JsonText {
+  const ttfbMs = performance.now() - asked.exchange.startedMs;
+  const { usage, said } =
+    typeof whole !== "string"
+      ? readLists(whole, asked)
+      : words === undefined && asked.endpoint.relaysLists !== undefined
+        ? readText(whole, asked)
+        : readWhole(whole, asked, words);
+  settleCall(deps, attempt, asked, { usage, ttfbMs });
   return new JsonText(said);
 }
 
@@ -173,28 +202,50 @@ function settleCall(
 
 const OUTCOMES = { ok: "ok", abandoned: "unknown", interrupted: "failed" } as const;
 
-function formatConversion(endpoint: ModelEndpoint, { dialect, quirks }: Provider): FormatConversion | undefined {
+/** The conversion for a provider that has the endpoint in another format. */
+export function formatConversion(endpoint: ModelEndpoint, { dialect, quirks }: Provider): FormatConversion | undefined {
   return endpoint.formatConversion?.({ dialect: dialect.name, protocol: PROTOCOLS[dialect.name], quirks });
 }
 
-/** Reads an answer whose long values are passed on unchanged. Throws `UpstreamFault`. */
+/** Reads an answer whose long lists are passed on unread. Throws `UpstreamFault`. */
 function readLists(bytes: Uint8Array, asked: Asked): ReadAnswer {
   try {
-    const read = readOutline(bytes, asked);
+    const read = readOutline(parseOutline(bytes), asked, (edits) => withEdits(bytes as Uint8Array<ArrayBuffer>, edits));
     if (read !== undefined) return read;
   } catch {
     // The fault is reported when the whole text is parsed.
   }
-  return readWhole(new TextDecoder().decode(bytes), asked, undefined);
+  return readText(new TextDecoder().decode(bytes), asked);
+}
+
+/** Reads an answer that is mostly passed on as it is. Throws `UpstreamFault`. */
+function readText(text: string, asked: Asked): ReadAnswer {
+  try {
+    const read = readOutline(wholeOutline(text), asked, (edits) => textWithEdits(text, edits));
+    if (read !== undefined) return read;
+  } catch {
+    // The fault is reported below.
+  }
+  return readWhole(text, asked, undefined);
+}
+
+/** A part of an answer that is replaced. */
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
 }
 
 /**
- * Parses everything, except long lists where they are passed on. Undefined if that is not enough: if the model occurs twice, or if
- * lists that were left out must change their form.
+ * Reads what was parsed of an answer. Undefined if that is not enough: if the model occurs twice, or if lists that were left out must
+ * change their form.
  */
-function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
+function readOutline(
+  outline: Outline | undefined,
+  asked: Asked,
+  edited: (edits: Edit[]) => WholeContent,
+): ReadAnswer | undefined {
   const { endpoint, body, model } = asked;
-  const outline = (endpoint.relaysLists?.(body) === true ? parseOutline(bytes) : undefined) ?? wholeOutline(bytes);
   if (outline === undefined || !isAnswer(outline.value)) return undefined;
   const { text, offsetOf, value: read } = outline;
   const other = endpoint.answer?.(read, body);
@@ -214,6 +265,7 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
     .filter(({ valueStart, valueEnd }) => text.slice(valueStart, valueEnd) !== JSON.stringify(model.id))
     .map((span) => put(span, model.id));
   if (shown !== read["usage"]) {
+    if (usages[0] === undefined && !ASCII.test(text)) return undefined;
     const within = text.indexOf("{") + 1;
     edits.push(
       usages[0] === undefined
@@ -221,8 +273,10 @@ function readOutline(bytes: Uint8Array, asked: Asked): ReadAnswer | undefined {
         : put(usages[0], shown),
     );
   }
-  return { usage, said: withEdits(bytes as Uint8Array<ArrayBuffer>, edits) };
+  return { usage, said: edited(edits) };
 }
+
+const ASCII = /^[\0-\x7f]*$/;
 
 /** What is written anew of an answer that was read. */
 function restated(other: JsonObject, read: JsonObject, asked: Asked): ReadAnswer {
@@ -231,10 +285,7 @@ function restated(other: JsonObject, read: JsonObject, asked: Asked): ReadAnswer
 }
 
 /** The bytes with parts replaced, in pieces that follow one another. */
-function withEdits(
-  bytes: Uint8Array<ArrayBuffer>,
-  edits: { from: number; to: number; text: string }[],
-): Uint8Array<ArrayBuffer>[] {
+function withEdits(bytes: Uint8Array<ArrayBuffer>, edits: Edit[]): Uint8Array<ArrayBuffer>[] {
   if (edits.length === 0) return [bytes];
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let at = 0;
@@ -244,6 +295,16 @@ function withEdits(
   }
   parts.push(bytes.subarray(at));
   return parts;
+}
+
+function textWithEdits(text: string, edits: Edit[]): string {
+  let out = "";
+  let at = 0;
+  for (const { from, to, text: put } of edits.sort((a, b) => a.from - b.from)) {
+    out += text.slice(at, from) + put;
+    at = to;
+  }
+  return edits.length === 0 ? text : out + text.slice(at);
 }
 
 /** The settled usage of an answer, and the usage object for the client; undefined if there is none. */

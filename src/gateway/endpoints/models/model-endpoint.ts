@@ -1,192 +1,224 @@
-// Serves the endpoints of models that do not chat: admission, plan, budget, routes with fallback and breakers, and the usage row
-// work as for a chat. The body is forwarded unchanged except for the model, and the answer likewise.
+// The endpoints of models that do not chat. Most requests use no feature, and most of their calls succeed: these go the shortest way,
+// by plain calls (`centre/direct-chat.ts` does the same for chats). Whatever else a request turns out to need goes the general way.
 
-import { ApiError } from "../../../base/errors.ts";
-import { spliceMembers } from "../../../base/json-splice.ts";
-import type { JsonObject, ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
-import { type CatalogModel, type ModelRoute, modelOnRoute } from "../../../catalog/models.ts";
-import type { Measured } from "../../../catalog/prices.ts";
-import { requireModel } from "../../../catalog/resolve.ts";
-import { readJsonBody } from "../../../http/body.ts";
-import { JsonText } from "../../../http/edge.ts";
+import { stringOf } from "../../../base/long-json.ts";
+import type { ModelEndpoint } from "../../../catalog/endpoints/endpoint.ts";
+import { hearSmallJson, jsonOfSmall } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
-import type { Spools } from "../../../http/spool.ts";
-import { openUpload, type Upload } from "../../../http/upload.ts";
+import type { OutcomeListener } from "../../../http/outcome.ts";
+import type { BodyListener } from "../../../http/small-body.ts";
+import { type AnswerOpener, hearOpenAnswer } from "../../../upstream/ask.ts";
+import type { OwnAnswer } from "../../../upstream/connection/own-answer.ts";
+import { bytesAtHand, readAnswer, readAnswerBytes, textAtHand } from "../../../upstream/read-answer.ts";
 import { withoutTags } from "../../admission/tags.ts";
-import { tryRoutes } from "../../calls/attempts.ts";
-import { withinDeadline } from "../../calls/request-deadline.ts";
-import { callTraceOf } from "../../calls/route-call.ts";
-import { headerText } from "../../centre/answer.ts";
-import type { LookedUp, TextCache } from "../../stages/cache/deps.ts";
-import type { GuardedCall } from "../../stages/guardrails/call.ts";
-import type { Guards } from "../../stages/guardrails/deps.ts";
-import { guardedCall } from "../../stages/guardrails/guards.ts";
-import { highestCost, worstCostMicros } from "../../usage/worst-case.ts";
-import { askRoute, type EndpointAnswer, hasEndpoint } from "./endpoint-call.ts";
-import { type Asked, type EndpointDeps, fieldsAsBody } from "./endpoint-request.ts";
+import { RouteTries, tryOn } from "../../calls/attempts.ts";
+import { Deadline } from "../../calls/request-deadline.ts";
+import type { RouteAttempt } from "../../calls/route-call.ts";
+import {
+  type AdmittedCall,
+  answerAdmitted,
+  answerFound,
+  endpointTrace,
+  foundModel,
+  lookedUp,
+  type ModelEndpointDeps,
+  pricedOn,
+} from "./endpoint-answer.ts";
+import {
+  askRoute,
+  type EndpointAnswer,
+  formatConversion,
+  relaysBytes,
+  sentCall,
+  settledAnswer,
+} from "./endpoint-call.ts";
+import type { Asked } from "./endpoint-request.ts";
 
-interface ModelEndpointDeps extends EndpointDeps {
-  spools: Spools;
-  guards?: Guards;
-  /** Maximum number of bytes of a form. */
-  uploadBytesMax(): number;
-  /** Answers equal requests for embeddings. */
-  cached: TextCache;
-}
-
-/** The request's content. */
-interface Sent {
-  readonly text: string;
-  readonly body: JsonObject;
-  readonly upload?: Upload;
-}
-
-/** Creates the function that answers requests to a model endpoint. */
+/** Creates the functions that answer requests to model endpoints. */
 export function createModelEndpoint(deps: ModelEndpointDeps) {
-  return async (request: Request, endpoint: ModelEndpoint): Promise<EndpointAnswer> => {
+  /** Answers a request. */
+  async function handle(request: Request, endpoint: ModelEndpoint): Promise<EndpointAnswer> {
     const exchange = exchangeOf(request);
     const caller = await deps.admit(request, exchange);
-    const sent =
-      endpoint.file === undefined ? withoutTags(await readJsonBody(request, deps.bodyLimits()), exchange) : undefined;
-    const read: Sent = sent ?? (await readForm(deps, request, endpoint.file as string));
-    const { upload } = read;
-    if (upload !== undefined) exchange.atEnd(() => void upload.close());
-    const id = read.body["model"];
-    if (typeof id !== "string" || id === "") {
-      throw new ApiError("invalid_request", "'model' must be the id of a model.", { param: "model" });
+    return answerAdmitted(deps, { request, endpoint, exchange, caller });
+  }
+
+  /** The same at less cost for plain requests. Tells the listener later, or throws at once. */
+  function answer(request: Request, endpoint: ModelEndpoint, listener: OutcomeListener<EndpointAnswer>): void {
+    const exchange = exchangeOf(request);
+    const caller = deps.admit(request, exchange);
+    if (caller instanceof Promise) {
+      caller
+        .then((known) => answerAdmitted(deps, { request, endpoint, exchange, caller: known }))
+        .then(
+          (answered) => listener.answered(answered),
+          (error: unknown) => listener.failed(error),
+        );
+    } else new DirectEndpoint(deps, { request, endpoint, exchange, caller }, listener).begin();
+  }
+
+  return { handle, answer };
+}
+
+/** A request whose caller was let in. */
+class DirectEndpoint implements BodyListener<string>, AnswerOpener {
+  readonly #deps: ModelEndpointDeps;
+  readonly #call: AdmittedCall;
+  readonly #listener: OutcomeListener<EndpointAnswer>;
+  // What a plain request has from its first call on.
+  #deadline: Deadline | undefined;
+  #tries: RouteTries | undefined;
+  #asked: Asked | undefined;
+  #attempt: RouteAttempt | undefined;
+  /** The request with the prices of the attempt's route. */
+  #priced: Asked | undefined;
+
+  constructor(deps: ModelEndpointDeps, call: AdmittedCall, listener: OutcomeListener<EndpointAnswer>) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#listener = listener;
+  }
+
+  /** Begins to read the body. Throws if it is not to be read, and tells the listener nothing then. */
+  begin(): void {
+    const deps = this.#deps;
+    const { request, endpoint } = this.#call;
+    if (endpoint.file !== undefined || !hearSmallJson(request, deps.bodyLimits(), this)) {
+      this.#follow(answerAdmitted(deps, this.#call));
     }
-    endpoint.check(read.body);
-    const { model, routes } = requireModel(deps.catalog(), id, {
-      tier: caller.account.tier,
-      models: caller.models,
-      isDecisionModel: deps.isDecisionModel,
-      kind: endpoint.kind,
-    });
-    exchange.log["model"] = model.id;
-    exchange.headers["x-sallyport-model"] = headerText(model.id);
-    const able = routesThatHave(deps, endpoint, { model, routes });
-    const guarded = guardedCall(deps.guards, { caller, model: model.id, exchange });
-    const { text, body } = guarded === undefined ? read : await guardedRequest(guarded, read, request.signal);
-    // What is kept has placeholders: each request restores its own values.
-    const looked =
-      endpoint.isRepeatable === true ? deps.cached({ request, caller, model: model.id, text, body }) : undefined;
-    const { hit, keep }: LookedUp = looked === undefined ? {} : await looked;
-    const given = (response: Response) =>
-      guarded?.hears === true ? guardedResponse(guarded, response, request.signal) : response;
-    if (hit !== undefined) return given(hit);
-    const measured = endpoint.measure(body);
-    if (caller.budgets !== undefined || exchange.tokens !== undefined) {
-      const bytes = upload?.declaredBytes ?? deps.uploadBytesMax();
-      const worst = endpoint.worst?.(body, bytes) ?? measured;
-      await exchange.tokens?.reserve(tokensBetween(measured, worst));
-      const micros = highestCost(model, (prices) => worstCostMicros(prices, worst));
-      if (caller.budgets !== undefined) await deps.budgets.reserve(caller.budgets, exchange, micros);
+  }
+
+  bodyRead(whole: string): void {
+    const deps = this.#deps;
+    const call = this.#call;
+    const { request, endpoint, exchange, caller } = call;
+    try {
+      const { text: read, body } = withoutTags(jsonOfSmall(request, whole, deps.bodyLimits()), exchange);
+      const text = stringOf(read);
+      const found = foundModel(deps, call, body);
+      const isGuarded = deps.guards?.all() !== undefined;
+      const looked = isGuarded ? undefined : lookedUp(deps, call, { text, body }, found.model);
+      const isLimited = caller.budgets !== undefined || exchange.tokens !== undefined;
+      if (isGuarded || looked !== undefined || isLimited || endpoint.gives === "any")
+        this.#follow(answerFound(deps, call, { text, body }, { ...found, looked }));
+      else {
+        const { model, able } = found;
+        const measured = endpoint.measure(body);
+        this.#asked = { request, endpoint, exchange, caller, model, text, body, measured, upload: undefined };
+        this.#ask(able);
+      }
+    } catch (error) {
+      this.failed(error);
     }
-    const asked = { request, endpoint, exchange, caller, model, text, body, measured, upload };
-    const answered = await answer(deps, able, asked);
-    // Few answers are read before they leave.
-    if (keep === undefined && guarded?.hears !== true) return answered;
-    const response = answered instanceof JsonText ? answered.response() : answered;
-    return given(keep === undefined ? response : await keep(response));
-  };
-}
+  }
 
-/** What was counted must be left; what it may be more is taken if it is left. */
-function tokensBetween(measured: Measured, worst: Measured) {
-  const least = Math.max(1, Math.ceil(measured.inputTokens + measured.outputTokens));
-  return { least, most: Math.max(least, Math.ceil(worst.inputTokens + worst.outputTokens)) };
-}
+  bodyRefused(error: unknown): void {
+    this.failed(error);
+  }
 
-/** The request with the prices of its route. */
-function pricedOn<One extends { readonly model: CatalogModel }>(asked: One, route: ModelRoute): One {
-  return route.prices === undefined ? asked : { ...asked, model: modelOnRoute(asked.model, route) };
-}
-
-/** The content as it may be sent. The fields of a form are passed on as they came, or the form is refused. */
-async function guardedRequest(guarded: GuardedCall, sent: Sent, signal: AbortSignal): Promise<Sent> {
-  // Something could leave in two pieces, each of which is harmless.
-  if (guarded.guardsOutput && /^(?:true|1)$/i.test(String(sent.body["stream"]))) {
-    throw new ApiError("invalid_request", "'stream' must be false: the answer is looked through as a whole.", {
-      param: "stream",
+  /** Begins the first call of a plain request. Throws if there is none to make. */
+  #ask(routes: ConstructorParameters<typeof RouteTries>[0]): void {
+    const deps = this.#deps;
+    const { request, caller } = this.#call;
+    const deadline = new Deadline(request, deps.requestTimeoutMs());
+    this.#deadline = deadline;
+    const { signal } = deadline;
+    const tries = new RouteTries(routes, deps, {
+      signal,
+      remainingMs: () => deadline.remainingMs(),
+      account: caller.accountId,
+      trace: endpointTrace(this.#call),
     });
+    this.#tries = tries;
+    const attempt = tries.next();
+    // Some calls wait, for another node or for a credential.
+    if (attempt instanceof Promise || attempt.provider.client?.begin === undefined) this.#goOn(attempt);
+    else this.#begin(attempt);
   }
-  if (sent.upload !== undefined) {
-    await guarded.readOnly(sent.body, signal);
-    return sent;
-  }
-  const body = await guarded.input(sent.body, signal);
-  const changed = Object.entries(body).filter(([name, value]) => sent.body[name] !== value);
-  return changed.length === 0 ? sent : { text: spliceMembers(sent.text, Object.fromEntries(changed)), body };
-}
 
-/** The answer as the client may get it. Bytes such as audio cannot be read; a stream of events would leave piece by piece. */
-async function guardedResponse(guarded: GuardedCall, response: Response, signal: AbortSignal): Promise<Response> {
-  const type = response.headers.get("content-type") ?? "";
-  if (!/json|^text\//.test(type)) return response;
-  const text = await response.text();
-  const given = (body: string) => new Response(body, { status: response.status, headers: response.headers });
-  if (/event-stream/.test(type)) {
-    if (guarded.guardsOutput) await guarded.unreadable(new Error("a stream is not looked through"));
-    return given(text);
+  #begin(attempt: RouteAttempt): void {
+    const deps = this.#deps;
+    this.#attempt = attempt;
+    const { provider, headers } = attempt;
+    try {
+      const asked = pricedOn(this.#asked as Asked, attempt.route);
+      this.#priced = asked;
+      const words = formatConversion(asked.endpoint, provider);
+      const request = sentCall(deps, attempt, asked, { words, fields: asked.body });
+      const options = { clock: deps.clock, signal: (this.#deadline as Deadline).signal, headers };
+      if (!hearOpenAnswer({ provider, request, opener: this }, options)) this.#goOn(attempt);
+    } catch (error) {
+      this.answerFailed(error);
+    }
   }
-  if (!/json/.test(type)) return given(await guarded.output(text, signal));
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    await guarded.unreadable(error);
-    return given(text);
+
+  answerOpened(answer: OwnAnswer): void {
+    const { provider } = this.#attempt as RouteAttempt;
+    const { signal } = this.#deadline as Deadline;
+    const asked = this.#priced as Asked;
+    const isBytes = relaysBytes(asked, formatConversion(asked.endpoint, provider));
+    const whole = isBytes ? bytesAtHand(answer) : textAtHand(answer);
+    if (whole !== undefined) this.#read(whole);
+    else {
+      const rest = isBytes ? readAnswerBytes(provider, answer, signal) : readAnswer(provider, answer, signal);
+      rest.then(
+        (read: string | Uint8Array) => this.#read(read),
+        (error: unknown) => this.answerFailed(error),
+      );
+    }
   }
-  return given(JSON.stringify(await guarded.output(value, signal)));
-}
 
-/** Reads the fields of a form before its first file. Throws 400 if the file is missing. */
-async function readForm(
-  deps: Pick<ModelEndpointDeps, "spools" | "uploadBytesMax">,
-  request: Request,
-  file: string,
-): Promise<Sent> {
-  const limits = { maxBytes: deps.uploadBytesMax() };
-  const upload = await openUpload(request, deps.spools, { field: "model", limits });
-  if (!upload.files.some((name) => name === file || name === `${file}[]`)) {
-    await upload.close();
-    throw new ApiError("invalid_request", `'${file}' must be a file of the form.`, { param: file });
+  #read(whole: string | Uint8Array): void {
+    const attempt = this.#attempt as RouteAttempt;
+    const asked = this.#priced as Asked;
+    let answer: EndpointAnswer;
+    try {
+      const words = formatConversion(asked.endpoint, attempt.provider);
+      answer = settledAnswer(this.#deps, attempt, asked, { whole, words });
+      (this.#tries as RouteTries).answered(attempt);
+    } catch (error) {
+      this.answerFailed(error);
+      return;
+    }
+    this.answered(answer);
   }
-  const named = exchangeOf(request).alias?.model;
-  return {
-    text: "",
-    body: { ...fieldsAsBody(upload.fields), ...(named === undefined ? {} : { model: named }) },
-    upload,
-  };
-}
 
-/** The routes whose provider has the endpoint. Throws 400 if there are none. */
-function routesThatHave(
-  deps: EndpointDeps,
-  endpoint: ModelEndpoint,
-  { model, routes }: { model: CatalogModel; routes: readonly ModelRoute[] },
-): readonly ModelRoute[] {
-  const able = routes.filter((route) => {
-    const provider = deps.provider(route.provider);
-    return provider !== undefined && hasEndpoint(endpoint, provider);
-  });
-  if (able.length > 0) return able;
-  const message = `No provider of the model "${model.id}" supports ${endpoint.path}.`;
-  throw new ApiError("wrong_model_family", message, { param: "model" });
-}
+  answerFailed(error: unknown): void {
+    try {
+      (this.#tries as RouteTries).failed(this.#attempt as RouteAttempt, error);
+      this.#goOn(undefined);
+    } catch (last) {
+      this.failed(last);
+    }
+  }
 
-function answer(deps: EndpointDeps, routes: readonly ModelRoute[], asked: Asked): Promise<EndpointAnswer> {
-  const { exchange, endpoint, request } = asked;
-  return withinDeadline(request, deps.requestTimeoutMs(), (deadline) =>
-    tryRoutes(routes, deps, {
+  /** Goes on with the attempt, or with the next one, the general way. */
+  #goOn(attempt: RouteAttempt | Promise<RouteAttempt> | undefined): void {
+    const deadline = this.#deadline as Deadline;
+    const asked = this.#asked as Asked;
+    const limits = {
       signal: deadline.signal,
-      remainingMs: deadline.remainingMs,
-      attempt: (attempt) => askRoute(deps, attempt, pricedOn(asked, attempt.route), deadline),
-      account: asked.caller.accountId,
-      trace: {
-        ...callTraceOf(request, exchange),
-        operation: endpoint.operation,
-      },
-    }),
-  );
+      remainingMs: () => deadline.remainingMs(),
+      restart: () => deadline.restart(),
+    };
+    const call = (one: RouteAttempt) => askRoute(this.#deps, one, pricedOn(asked, one.route), limits);
+    this.#follow(tryOn(this.#tries as RouteTries, call, attempt));
+  }
+
+  #follow(answer: Promise<EndpointAnswer>): void {
+    answer.then(
+      (given) => this.answered(given),
+      (error: unknown) => this.failed(error),
+    );
+  }
+
+  answered(answer: EndpointAnswer): void {
+    this.#deadline?.end();
+    this.#listener.answered(answer);
+  }
+
+  failed(error: unknown): void {
+    this.#deadline?.end();
+    this.#listener.failed(error);
+  }
 }
