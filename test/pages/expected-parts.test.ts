@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { AMOUNT } from "../../src/pages/content/expected-parts.ts";
 import { extractPage } from "../../src/pages/convert/extract.ts";
 
 const PROSE = [
@@ -52,6 +53,13 @@ describe("the headline", () => {
     const head = `<title>Ten pumps</title><meta property="og:site_name" content="Example">`;
     expect(read(head, `<header><h1>Example</h1></header><article>${long}</article>`)).not.toContain("# Example");
   });
+});
+
+describe("an amount of money", () => {
+  const amounts = "$24.99|24,99 €|CHF 24.90|￥2,499|2,499円（税込）|1,200円から|24,900원|￦24,900|100元|120 zł|5 kr";
+  test.each(amounts.split("|"))("is %s", (text) => expect(text).toMatch(AMOUNT));
+  const others = "24.99|24 hours|12円形の皿|100元素|3원칙|5 kronor på bordet|EU 24|円周率は3.14";
+  test.each(others.split("|"))("is not %s", (text) => expect(text).not.toMatch(AMOUNT));
 });
 
 describe("the price beside a product's headline", () => {

@@ -130,7 +130,7 @@ function wordsOf(text: string): string[] {
 
 /** An amount of money. It accepts more spellings than `PRICE`, which only tells kinds of pages apart. */
 export const AMOUNT =
-  /(?:[$€£¥₹₽₩₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥₹₽₩₺₴฿]|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб)(?![\p{L}]))/iu;
+  /(?:[$€£¥￥₹₽₩￦₺₴฿]|\b(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|rs\.?|r\$|kr\.?))\s?\d|\d(?:[\d.,' ]*\d)?(?:,-|,–)?\s?(?:[$€£¥￥₹₽₩￦₺₴฿]|円(?!\p{Script=Han})|(?:usd|eur|gbp|chf|cad|aud|pln|sek|nok|dkk|zł|kr|kč|ft|lei|руб|元|원)(?![\p{L}]))/iu;
 const PRICE_NAME = /(?:^|[^a-z])(?:price|prices|pricing|amount|preis|prix|precio|prezzo)(?![a-z])|Price(?![a-z])/;
 /** A longer text with an amount contains more than the price. */
 const PRICE_CHARS_MAX = 160;
