@@ -61,11 +61,7 @@ export function createEdgeService(deps: EdgeServiceDeps) {
     peer: (request) => proxies().peer(request, listener.addressOf(request)),
     bodyBudgetBytes: () => live.get().server.bodyBudgetBytes,
     tracer: deps.tracer,
-    release: (request) =>
-      listener.release(
-        request,
-        proxies().isProxied(request, () => listener.addressOf(request)),
-      ),
+    release: (request) => listener.release(request, proxies().isProxied(request, listener)),
     finished: deps.observer.finished,
     unexpected: (exchange, cause) => log.error("unexpected error", { request_id: exchange.requestId, error: cause }),
   });

@@ -60,9 +60,9 @@ export class TrustedProxies {
   }
 
   /** Whether an unlisted proxy, in one of these networks or on this machine, forwarded the request. */
-  isProxied(request: Request, connected: () => string): boolean {
+  isProxied(request: Request, { addressOf }: { addressOf(request: Request): string }): boolean {
     if (!request.headers.has("x-forwarded-for")) return false;
-    const own = plain(connected());
+    const own = plain(addressOf(request));
     return own === "::1" || own.startsWith("127.") || this.trusts(own);
   }
 

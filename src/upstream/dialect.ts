@@ -52,11 +52,14 @@ export interface UpstreamRequest<Body extends BodyText = string> {
   hidesEncrypted?: boolean;
 }
 
-/** Makes the request of a text from that of its outline. */
-export function requestOf(text: BodyText, make: (outline: string) => UpstreamRequest): UpstreamRequest<BodyText> {
-  if (typeof text === "string") return make(text);
-  const made = make(text.outline);
-  return { ...made, body: text.edited(made.body) };
+/** The text from which a dialect makes a request. */
+export function outlineOf(text: BodyText): string {
+  return typeof text === "string" ? text : text.outline;
+}
+
+/** The request of a text. `made`: that of its outline. */
+export function requestOf(text: BodyText, made: UpstreamRequest): UpstreamRequest<BodyText> {
+  return typeof text === "string" ? made : { ...made, body: text.edited(made.body) };
 }
 
 /** What a reader says of its frames that add a piece of text and nothing else. */

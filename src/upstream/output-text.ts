@@ -167,7 +167,8 @@ export function writtenOutput(events: readonly ChatEvent[]): OutputText {
 
 /** The events of a whole answer with its settled usage. */
 export function withUsage(events: readonly ChatEvent[], usage: Usage): ChatEvent[] {
-  const last = events.findLastIndex(({ type }) => type === "finish");
+  let last = events.length - 1;
+  while (last >= 0 && events[last]?.type !== "finish") last--;
   const finish = events[last];
   if (finish?.type !== "finish" || finish.usage === usage) return events as ChatEvent[];
   return events.with(last, { ...finish, usage });

@@ -182,10 +182,14 @@ function stepsFor(steps: readonly Step[]): (body: Fields) => readonly Step[] {
     }
     const known = plans.get(mask);
     if (known !== undefined) return known;
-    const plan = steps.filter(({ places }, at) => places.length === 0 || Math.floor(mask / 2 ** at) % 2 === 1);
+    const plan = maskedSteps(steps, mask);
     if (plans.size < PLANS_MAX) plans.set(mask, plan);
     return plan;
   };
+}
+
+function maskedSteps(steps: readonly Step[], mask: number): Step[] {
+  return steps.filter(({ places }, at) => places.length === 0 || Math.floor(mask / 2 ** at) % 2 === 1);
 }
 
 const NO_BITS: readonly number[] = [];

@@ -12,5 +12,5 @@ test.each([
   ["one of ours for itself", "10.1.2.3", {}, false],
 ])("a request through a proxy: %s", (_, connected, init, expected) => {
   const proxies = new TrustedProxies(["10.0.0.0/8"]);
-  expect(proxies.isProxied(new Request("http://x/", init), () => connected)).toBe(expected);
+  expect(proxies.isProxied(new Request("http://x/", init), { addressOf: () => connected })).toBe(expected);
 });

@@ -9,7 +9,13 @@ import { longStep } from "../../base/long-steps.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { OpaqueEvent, Usage } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
-import { type RelayIdentity, type RequestContext, requestOf, type UpstreamRequest } from "../../upstream/dialect.ts";
+import {
+  outlineOf,
+  type RelayIdentity,
+  type RequestContext,
+  requestOf,
+  type UpstreamRequest,
+} from "../../upstream/dialect.ts";
 import type { OutputText } from "../../upstream/output-text.ts";
 import type { Provider } from "../../upstream/provider.ts";
 import { conversationIdOf } from "../../wire/responses/conversation.ts";
@@ -128,7 +134,7 @@ function relayedRequest(
   const { text, body } = turn.relayed ?? turn;
   ctx.body = body;
   ctx.reasoningRemoved = turn.reasoningRemoved === true;
-  return requestOf(text, (outline) => provider.dialect.lossless.request(outline, turn.chat, ctx, members));
+  return requestOf(text, provider.dialect.lossless.request(outlineOf(text), turn.chat, ctx, members));
 }
 
 function translatedRequest(

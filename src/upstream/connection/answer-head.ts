@@ -61,10 +61,10 @@ export class AnswerHead {
   readonly idleSeconds: number | undefined;
   /** The value of the first `Content-Encoding`. */
   readonly encoding: string | undefined;
-  readonly #text: () => string;
+  readonly #place: HeadPlace;
   #fields: readonly string[] | undefined;
 
-  constructor({ status, isOld }: StatusLine, said: SaidOfFraming, method: string, text: () => string) {
+  constructor({ status, isOld }: StatusLine, said: SaidOfFraming, method: string, place: HeadPlace) {
     const { length, coding, connection, keepAlive, encoding } = said;
     this.status = status;
     this.framing = framingOf({ status, method, isOld, length, coding });
@@ -72,14 +72,22 @@ export class AnswerHead {
       this.framing !== "close" && !isOld && (connection === "" || !/[,\s]close(?=[,\s]|$)/.test(connection));
     this.idleSeconds = keepAlive === "" ? undefined : idleSecondsOf(keepAlive);
     this.encoding = encoding;
-    this.#text = text;
+    this.#place = place;
   }
 
   /** The names (in lower case) and values, one after the other, in the order in which they were sent. */
   get fields(): readonly string[] {
-    this.#fields ??= fieldsOf(this.#text());
+    const { bytes, start, end } = this.#place;
+    this.#fields ??= fieldsOf(bytes.toString("latin1", start, end));
     return this.#fields;
   }
+}
+
+/** Where a head stands in what was received. */
+interface HeadPlace {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** What the fields of a head say of its body and its connection. */
@@ -121,7 +129,7 @@ export function parseAnswerHead(bytes: Buffer, start: number, end: number, metho
     if (count === FIELDS_MAX) throw new BrokenAnswer("The answer has too many headers.");
     at = readField(bytes, at + 2, end, framing);
   }
-  return new AnswerHead(first, framing, method, () => bytes.toString("latin1", start, end));
+  return new AnswerHead(first, framing, method, { bytes, start, end });
 }
 
 /** The position of the next line end, or `end`. */

@@ -6,7 +6,7 @@ import type { ChatRequest } from "../../../chat/request.ts";
 import { readJsonText } from "../../../http/body.ts";
 import { exchangeOf } from "../../../http/exchange.ts";
 import { fetchAnswer } from "../../../upstream/ask.ts";
-import { type Dialect, requestOf, type UpstreamRequest } from "../../../upstream/dialect.ts";
+import { type Dialect, outlineOf, requestOf, type UpstreamRequest } from "../../../upstream/dialect.ts";
 import { dialectFor } from "../../../upstream/dialect-choice.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import type { WireFormat } from "../../../wire/format.ts";
@@ -131,7 +131,7 @@ function countRequest(build: CountBuilder, turn: ChatTurn, { provider, route }: 
     maxOutputTokens: model.maxOutputTokens,
     reasoningRemoved: turn.reasoningRemoved === true,
   };
-  return requestOf(text, (outline) => build(outline, chat, ctx, members));
+  return requestOf(text, build(outlineOf(text), chat, ctx, members));
 }
 
 /**

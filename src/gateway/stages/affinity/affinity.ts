@@ -61,7 +61,11 @@ export class Affinity {
     const only = routes.length === 1 ? routes[0] : undefined;
     if (only !== undefined && (this.#deps.provider(only.provider)?.keys.size ?? 1) <= 1) return undefined;
     const name = nameOf(request);
-    if (name === undefined) return this.#firstTurn(request);
+    return name === undefined ? this.#firstTurn(request) : this.#laterTurn(request, name);
+  }
+
+  #laterTurn(request: PlacedRequest, name: number | bigint): Placement {
+    const { routes } = request;
     const place = this.#places.get(name);
     let latest = place;
     return {

@@ -201,11 +201,16 @@ function repairChoice(
 ): Readonly<Record<string, unknown>> {
   const calls = message["tool_calls"];
   if (!Array.isArray(calls) || calls.length === 0) return choice;
-  const repaired = calls.map((call) => repairCall(call, broken));
-  const same = repaired.every((call, at) => call === calls[at]) && choice["finish_reason"] !== "stop";
-  if (same) return choice;
+  const repaired = repairCalls(calls, broken);
+  if (repaired === calls && choice["finish_reason"] !== "stop") return choice;
   const finish = choice["finish_reason"] === "stop" ? "tool_calls" : choice["finish_reason"];
   return { ...choice, message: { ...message, tool_calls: repaired }, finish_reason: finish };
+}
+
+/** The same list if nothing had to be repaired. In a function of its own, as closures would cost every answer an object. */
+function repairCalls(calls: readonly unknown[], broken: string[]): readonly unknown[] {
+  const repaired = calls.map((call) => repairCall(call, broken));
+  return repaired.every((call, at) => call === calls[at]) ? calls : repaired;
 }
 
 function repairCall(call: unknown, broken: string[]): unknown {
