@@ -255,6 +255,19 @@ export function repairJson(text: string): string | undefined {
   return closing === undefined ? undefined : bare + closing;
 }
 
+/** The value of the same text; undefined if there is none. A text that needs no repair, as nearly all, is parsed once. */
+export function repairedValue(text: string): unknown {
+  if (!isNestedDeeper(text, JSON_LEVELS_MAX)) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // It is repaired below.
+    }
+  }
+  const repaired = repairJson(text);
+  return repaired === undefined ? undefined : (JSON.parse(repaired) as unknown);
+}
+
 const CLOSERS: Readonly<Record<string, string>> = { "{": "}", "[": "]" };
 const BARE_WORDS: Readonly<Record<string, string>> = {
   True: "true",

@@ -189,6 +189,8 @@ export interface Dialect {
   toolNames?: NameRules;
   /** Whether custom tools and namespaces are sent unchanged. For other dialects they are flattened first. */
   takesToolGroups?: boolean;
+  /** Whether requests have the inputs of tool calls as objects. */
+  parsesInputs?: boolean;
   /** Whether the provider stores conversations that a request may continue with the member `thread`. */
   hasThreads?: boolean;
   /** The smallest allowed limit of output tokens; 1 if absent. */

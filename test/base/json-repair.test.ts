@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isJson, JsonPrefix, repairJson } from "../../src/base/json-repair.ts";
+import { isJson, JsonPrefix, repairedValue, repairJson } from "../../src/base/json-repair.ts";
 import { topLevelMembers } from "../../src/base/json-splice.ts";
 import { anyText } from "../support/any-text.ts";
 import { damagedText, jsonText, objectText } from "../support/json-text.ts";
@@ -141,6 +141,17 @@ describe("repairJson", () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  test("gives the value of what it gives", () => {
+    fc.assert(
+      fc.property(fc.oneof(jsonText, damagedText, anyText(), fc.constantFrom("", " ", "\ufeff{}")), (text) => {
+        const mended = repairJson(text);
+        expect([repairedValue(text)]).toEqual([mended === undefined ? undefined : JSON.parse(mended)]);
+      }),
+      { numRuns: 1000 },
+    );
+    expect(repairedValue("[".repeat(2000) + "]".repeat(2000))).toBeUndefined();
   });
 
   test("whatever is cut off, what came before it is kept", () => {

@@ -6,9 +6,11 @@ import { giveBackAll } from "../../base/give-back.ts";
 import { jsonBytesInTurns } from "../../base/json-in-slices.ts";
 import { type BodyText, LongJson } from "../../base/long-json.ts";
 import { longStep } from "../../base/long-steps.ts";
+import { createPause } from "../../base/time-slices.ts";
 import type { AnswerFault } from "../../chat/answer-fault.ts";
 import type { OpaqueEvent, Usage } from "../../chat/event.ts";
 import { flattenTools } from "../../chat/tools.ts";
+import { parseCallInputs } from "../../upstream/call-inputs.ts";
 import {
   outlineOf,
   type RelayIdentity,
@@ -66,6 +68,7 @@ async function builtInSteps(
   let body: object | undefined;
   const { startedMs } = turn.exchange;
   await longStep(startedMs);
+  if (target.provider.dialect.parsesInputs === true) await parseCallInputs(turn.chat.messages, createPause(startedMs));
   const request = builtAtOnce(deps, turn, target, (given) => {
     body = given;
     return "";

@@ -5,7 +5,7 @@ import type { Dialect } from "../dialect.ts";
 
 /** What is known of a dialect without its code. */
 export interface DialectTraits
-  extends Pick<Dialect, "name" | "toolNames" | "takesToolGroups" | "hasThreads" | "maxTokensMin"> {
+  extends Pick<Dialect, "name" | "toolNames" | "takesToolGroups" | "hasThreads" | "parsesInputs" | "maxTokensMin"> {
   /** Whether the dialect has `tokenCount`. */
   readonly countsTokens?: true;
   /** Whether the dialect has `familyHeaders`. */

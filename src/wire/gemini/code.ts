@@ -5,7 +5,7 @@ import { CHAT_NAMES } from "../chat-completions/members.ts";
 import type { ClientNames } from "../client-names.ts";
 import { known, type ObjectShape } from "../unread.ts";
 import { encodeGemini, GeminiWriter } from "./answer.ts";
-import { decodeGemini } from "./decode.ts";
+import { decodeGemini, decodeGeminiInSteps } from "./decode.ts";
 import { geminiEntries } from "./entries.ts";
 import { GEMINI_FIELDS } from "./fields.ts";
 import { openContents } from "./seals.ts";
@@ -54,6 +54,7 @@ export const GEMINI_CODE = {
     holds: { ...GEMINI_FIELDS.shapes, contents: { reads: "role", holds: { parts: PART } }, tools: TOOL },
   }),
   decode: decodeGemini,
+  decodeInSteps: decodeGeminiInSteps,
   encode: encodeGemini,
   writer: (exchange: ConstructorParameters<typeof GeminiWriter>[0]) => new GeminiWriter(exchange),
   envelope: geminiEnvelope,

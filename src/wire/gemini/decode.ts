@@ -25,12 +25,48 @@ import { fromSignature, GEMINI_ORIGIN } from "./seals.ts";
 
 /** Reads a body. Its model and whether it is streamed come from the address. */
 export function decodeGemini(body: check.Fields): ChatRequest {
+  const head = readHead(body);
+  const reader = new ContentReader(body["contents"]);
+  while (reader.next());
+  return withRest(body, head, reader.messages);
+}
+
+/** The same, and calls `pause` after each content. */
+export async function decodeGeminiInSteps(
+  body: check.Fields,
+  _options: unknown,
+  pause: () => Promise<void> | undefined,
+): Promise<ChatRequest> {
+  const head = readHead(body);
+  const reader = new ContentReader(body["contents"]);
+  while (reader.next()) {
+    const wait = pause();
+    if (wait !== undefined) await wait;
+  }
+  return withRest(body, head, reader.messages);
+}
+
+/** What is read before the contents. */
+function readHead(body: check.Fields) {
   const tools = oneOrMore(body["tools"], "tools").flatMap(([tool, at]) => readTool(tool, at));
   return {
+    tools,
     model: check.need(body, "model", check.expectText),
     stream: check.maybe(body, "stream", check.expectBoolean) ?? false,
+    system: readSystem(body["systemInstruction"]),
+  };
+}
+
+function withRest(
+  body: check.Fields,
+  { tools, model, stream, system }: ReturnType<typeof readHead>,
+  messages: readonly ChatMessage[],
+): ChatRequest {
+  return {
+    model,
+    stream,
     includeUsage: true,
-    messages: [...readSystem(body["systemInstruction"]), ...readContents(body["contents"])],
+    messages: [...system, ...messages],
     tools,
     ...GEMINI_FIELDS.read(body),
     ...check.given({
@@ -67,23 +103,34 @@ function readSystem(value: unknown): ChatMessage[] {
   return content.length === 0 ? [] : [{ role: "system", content }];
 }
 
-function readContents(value: unknown): ChatMessage[] {
-  const contents = oneOrMore(value, "contents");
-  if (contents.length === 0) check.reject("contents", "Invalid 'contents': expected at least one content.");
-  const messages: ChatMessage[] = [];
-  const calls = new Calls();
-  for (const [content, at] of contents) {
+/** Reads the contents one by one. */
+class ContentReader {
+  readonly messages: ChatMessage[] = [];
+  readonly #contents: readonly Placed[];
+  readonly #calls = new Calls();
+  #at = 0;
+
+  constructor(value: unknown) {
+    this.#contents = oneOrMore(value, "contents");
+    if (this.#contents.length === 0) check.reject("contents", "Invalid 'contents': expected at least one content.");
+  }
+
+  /** Reads the next content. False if there is none. */
+  next(): boolean {
+    const placed = this.#contents[this.#at++];
+    if (placed === undefined) return false;
+    const [content, at] = placed;
     const role = check.maybe(content, "role", check.expectOneOf("user", "model", "function", "tool"), at) ?? "user";
     const parts = oneOrMore(content["parts"], `${at}.parts`);
     if (role === "model") {
       // Answers may be empty, and clients send them back.
-      addAnswered(messages, parts, calls);
+      addAnswered(this.messages, parts, this.#calls);
     } else if (parts.length === 0) {
       check.reject(`${at}.parts`, `Invalid '${at}.parts': expected at least one part.`);
-    } else for (const [part, where] of parts) addGiven(messages, readGiven(part, where, calls));
-    calls.turnEnded();
+    } else for (const [part, where] of parts) addGiven(this.messages, readGiven(part, where, this.#calls));
+    this.#calls.turnEnded();
+    return true;
   }
-  return messages;
 }
 
 /** The calls of a conversation. */

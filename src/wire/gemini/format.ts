@@ -48,6 +48,7 @@ export const geminiFormat: WireFormat = {
   usualNames: (body) => code().usualNames(body),
   openSeals: (body, reader) => code().openSeals(body, reader),
   decode: (body) => code().decode(body),
+  decodeInSteps: (body, options, pause) => code().decodeInSteps(body, options, pause),
   encode: (result, exchange) => code().encode(result, exchange),
   writer: (exchange) => code().writer(exchange),
 };

@@ -54,6 +54,11 @@ export class CallReasoning {
     return { entries: this.#entries, bytes: this.#bytes };
   }
 
+  /** Whether any reasoning of an account is stored. */
+  has(accountId: string): boolean {
+    return this.#accounts.has(accountId);
+  }
+
   keep(accountId: string, callIds: readonly string[], thought: Thought, nowMs: number): void {
     const bytes = bytesOf(callIds, thought);
     const { accountEntries, accountBytes, entries, bytes: bytesMax, keptMs } = this.#limits;

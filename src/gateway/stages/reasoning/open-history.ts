@@ -48,7 +48,9 @@ export function historyReader(
     minterOf: (value) => memory.minterOf(value),
     refusesReasoning: quirks.refuses_reasoning === true,
     needsReasoning: quirks.return_reasoning_content === true,
-    thoughtOf: (callId) => memory.calls.find(accountId, names.made(callId), clock.now()),
+    // The names may depend on the whole conversation, and most accounts have nothing that is looked for.
+    thoughtOf: (callId) =>
+      memory.calls.has(accountId) ? memory.calls.find(accountId, names.made(callId), clock.now()) : undefined,
   };
 }
 

@@ -20,6 +20,7 @@ import { MESSAGE_USAGE, withoutCompactions } from "./usage.ts";
 export const ANTHROPIC_DIALECT: Dialect = {
   name: ANTHROPIC,
   hasThreads: true,
+  parsesInputs: true,
   request: anthropicRequest,
   reader: () => new AnthropicReader(),
   events: anthropicEvents,

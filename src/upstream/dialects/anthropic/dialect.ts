@@ -4,7 +4,7 @@ import { lateDialect } from "../late.ts";
 
 /** The dialect. */
 export const anthropicMessages = lateDialect(
-  { name: "anthropic-messages", hasThreads: true, countsTokens: true, namesHeaders: true },
+  { name: "anthropic-messages", hasThreads: true, parsesInputs: true, countsTokens: true, namesHeaders: true },
   () => {
     const { ANTHROPIC_DIALECT }: typeof import("./code.ts") = require("./code.ts");
     return ANTHROPIC_DIALECT;

@@ -2,8 +2,6 @@
 // tool_result, and there is no empty text. A history that breaks these rules is corrected, since the upstream would refuse it.
 
 import { ApiError } from "../../../base/errors.ts";
-import { isRecord } from "../../../base/json-object.ts";
-import { repairJson } from "../../../base/json-repair.ts";
 import type {
   AssistantContent,
   CacheControl,
@@ -11,11 +9,11 @@ import type {
   FilePart,
   MediaSource,
   SystemContent,
-  ToolCallPart,
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
 import type { ModelTraits } from "../../../vendors/model-family.ts";
+import { callInput } from "../../call-inputs.ts";
 import { ForeignMedia } from "../../foreign.ts";
 import { GO_ON } from "../../tool-choice.ts";
 import { asText, type Loose } from "../loose.ts";
@@ -188,7 +186,7 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
       return { type: "thinking", thinking: part.text, signature: part.signature };
     case "tool-call":
       return cached(
-        { type: "tool_use", id: ids.ofCall(part.callId), name: part.name, input: inputOf(part) },
+        { type: "tool_use", id: ids.ofCall(part.callId), name: part.name, input: callInput(part) },
         part.cacheControl,
       );
     case "opaque":
@@ -198,13 +196,6 @@ function assistantBlock(part: AssistantContent, ids: CallIds, dropped: Set<strin
       dropped.add(`messages.${part.type}`);
       return undefined;
   }
-}
-
-/** The input of a call must be an object. Invalid arguments in earlier turns are repaired, or sent as text. */
-function inputOf(part: ToolCallPart): Loose {
-  const repaired = repairJson(part.arguments);
-  const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
-  return isRecord(value) ? value : { arguments: part.arguments };
 }
 
 function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): AnthropicBlock {

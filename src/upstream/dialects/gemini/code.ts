@@ -17,6 +17,7 @@ const relayed = lazily(() => {
 /** The dialect. */
 export const GEMINI_DIALECT: Dialect = {
   name: GEMINI,
+  parsesInputs: true,
   toolNames: GEMINI_NAMES,
   request: geminiRequest,
   reader: () => new GeminiReader(),

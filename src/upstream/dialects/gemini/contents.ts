@@ -2,8 +2,6 @@
 // functionResponse in the next turn, in equal number, and thought signatures are where they were issued.
 
 import { ApiError } from "../../../base/errors.ts";
-import { isRecord } from "../../../base/json-object.ts";
-import { repairJson } from "../../../base/json-repair.ts";
 import { lookUp } from "../../../base/look-up.ts";
 import type {
   AssistantContent,
@@ -15,6 +13,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
+import { callInput } from "../../call-inputs.ts";
 import { ForeignMedia } from "../../foreign.ts";
 import { asRecord, asText, type Loose } from "../loose.ts";
 
@@ -160,7 +159,7 @@ class PartWriter {
     this.#names.set(part.callId, part.name);
     const id = this.#traits.third ? { id: part.callId } : {};
     const signature = part.signature === undefined ? {} : { thoughtSignature: part.signature };
-    return { functionCall: { ...id, name: part.name, args: argsOf(part) }, ...signature, [CALL]: part.callId };
+    return { functionCall: { ...id, name: part.name, args: callInput(part) }, ...signature, [CALL]: part.callId };
   }
 
   #opaque(origin: string, value: Loose): GeminiPart[] {
@@ -174,12 +173,6 @@ class PartWriter {
 const CALL = Symbol("call");
 
 type Tied = GeminiPart & { [CALL]?: string };
-
-function argsOf(part: ToolCallPart): Loose {
-  const repaired = repairJson(part.arguments);
-  const value: unknown = repaired === undefined ? undefined : JSON.parse(repaired);
-  return isRecord(value) ? value : { arguments: part.arguments };
-}
 
 function media(source: MediaSource, mimeType: string): GeminiPart {
   if (source.kind === "base64") return { inlineData: { mimeType: source.mediaType, data: source.data } };

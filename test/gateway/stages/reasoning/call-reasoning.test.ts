@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
+import type { Clock } from "../../../../src/base/clock.ts";
+import type { ChatMessage } from "../../../../src/chat/request.ts";
 import { CallReasoning } from "../../../../src/gateway/stages/reasoning/call-reasoning.ts";
+import { historyReader } from "../../../../src/gateway/stages/reasoning/open-history.ts";
+import { ReasoningMemory } from "../../../../src/gateway/stages/reasoning/reasoning-memory.ts";
+import type { Provider } from "../../../../src/upstream/provider.ts";
 
 const thought = (text: string) => ({ parts: [{ type: "reasoning" as const, text }], seals: new Map() });
 
@@ -11,6 +16,42 @@ test("the reasoning of an answer is found by each of its calls, for its own acco
   expect(held.find("b", "c1", 0)).toBeUndefined();
   expect(held.find("a", "c1", 100)).toBeUndefined();
   expect(held.size).toEqual({ entries: 0, bytes: 0 });
+});
+
+test("whether an account has any is known without a name", () => {
+  const held = new CallReasoning({ keptMs: 100 });
+  held.keep("a", ["c1"], thought("x"), 0);
+  expect([held.has("a"), held.has("b")]).toEqual([true, false]);
+  held.find("a", "c1", 100);
+  expect(held.has("a")).toBe(false);
+});
+
+test("the messages of an account that has no reasoning stored are not read for the names of its calls", () => {
+  const reasoning = new ReasoningMemory();
+  const provider = {
+    name: "p",
+    minter: "p",
+    quirks: {},
+    dialect: { name: "openai-chat" },
+    card: {},
+  } as unknown as Provider;
+  let reads = 0;
+  const messages = new Proxy<ChatMessage[]>([], {
+    get(list, name, receiver) {
+      reads++;
+      return Reflect.get(list, name, receiver);
+    },
+  });
+  const reader = historyReader(provider, "m", {
+    reasoning,
+    clock: { now: () => 0 } as Clock,
+    accountId: "a",
+    messages,
+  });
+  expect([reader.thoughtOf("functions.look:0"), reads]).toEqual([undefined, 0]);
+  reasoning.calls.keep("a", ["functions.look:0"], thought("x"), 0);
+  expect(reader.thoughtOf("functions.look:0")).toEqual(thought("x"));
+  expect(reads).toBeGreaterThan(0);
 });
 
 test("expired reasoning is removed without a request for it", () => {
