@@ -1,12 +1,12 @@
 // The page of providers, generated from the vendors' files.
 
-import { type PackedVendor, packMetadata } from "../../src/catalog/pack-metadata.ts";
+import { packedVendors } from "../../src/catalog/pack-metadata.ts";
 import { cloudOrigin, filled } from "../../src/vendors/cloud.ts";
 import { CALLABLE, type CallableVendor } from "../../src/vendors/look-up.ts";
 import type { Quirks } from "../../src/vendors/quirks.ts";
 import type { VendorApi } from "../../src/vendors/vendor.ts";
 
-const PACKED = JSON.parse(packMetadata()) as PackedVendor[];
+const PACKED = packedVendors();
 
 /** The page's text. */
 export function providerPage(): string {

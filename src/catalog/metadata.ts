@@ -1,8 +1,9 @@
 // Public metadata of well-known models: prices, limits, abilities. Only for the vendor of the provider's base URL: another
 // server may offer the same id with other limits, and a wrong limit would refuse valid requests.
 
+import { lazily } from "../base/lazily.ts";
 import type { InferredFacts, PublicFacts } from "./models.ts";
-import type { Match, PackedLimits, PackedVendor } from "./pack-metadata.ts";
+import type { Match, PackedAddress, PackedLimits, PackedModels, PackedVendor } from "./pack-metadata.ts";
 import type { PriceRow, Prices } from "./prices.ts";
 import { type SiblingLookup, siblingLookup } from "./siblings.ts";
 
@@ -15,7 +16,8 @@ const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)$/;
 /** Parses the packed metadata. Takes some milliseconds: once, after start. */
 export async function loadMetadata(): Promise<MetadataLookup> {
   const { PACKED_METADATA } = await import("./packed-metadata.ts");
-  const vendors = (JSON.parse(PACKED_METADATA) as PackedVendor[]).map(readVendor);
+  const lines = PACKED_METADATA.split("\n");
+  const vendors = lines.flatMap((line, at) => (at % 2 === 0 ? [readVendor(line, lines[at + 1] as string)] : []));
   return (baseUrl, model) => {
     const vendor = vendors.find(({ url }) => url.test(baseUrl));
     if (vendor === undefined) return undefined;
@@ -47,11 +49,10 @@ interface KnownMaker {
   readonly factorOf?: (baseUrl: string, id: string) => number;
 }
 
-function readVendor({ name, url, models, billing, limits, spellings = [], makers = [] }: PackedVendor): KnownVendor {
-  const billingOf = billingLookup(billing);
-  const byName = limitsByName(limits);
-  const siblings = siblingLookup(Object.entries(limits), ([context, output]) => context + output);
-  const namesOf = renamings(spellings);
+/** The models of a vendor are read when it is first asked for one: most installations have a few of the vendors. */
+function readVendor(address: string, models: string): KnownVendor {
+  const { name, url, makers = [] } = JSON.parse(address) as PackedAddress;
+  const find = lazily(() => modelLookup(JSON.parse(models) as PackedModels));
   return {
     name,
     url: new RegExp(`^${url}`),
@@ -62,17 +63,25 @@ function readVendor({ name, url, models, billing, limits, spellings = [], makers
       exact,
       ...(priced === undefined ? {} : { factorOf: surchargeOf(priced) }),
     })),
-    find(id) {
-      const names = namesOf(id);
-      const priced = firstOf(names, (one) => models.find(({ match }) => matches(match, one)));
-      const own = firstOf(names, (one) => byName.get(one) ?? byName.get(one.replace(SNAPSHOT, "")));
-      const terms = billingOf(id);
-      if (own !== undefined) return { ...factsOfLimits(own), prices: priced?.prices, ...terms };
-      const inferred = inferredFrom(siblings, id);
-      // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
-      if (priced === undefined && inferred === undefined) return terms.billing && terms;
-      return { contextLength: priced?.context, prices: priced?.prices, inferred, ...terms };
-    },
+    find: (id) => find()(id),
+  };
+}
+
+function modelLookup({ models, billing, limits, spellings = [] }: PackedModels): KnownVendor["find"] {
+  const billingOf = billingLookup(billing);
+  const byName = limitsByName(limits);
+  const siblings = siblingLookup(Object.entries(limits), ([context, output]) => context + output);
+  const namesOf = renamings(spellings);
+  return (id) => {
+    const names = namesOf(id);
+    const priced = firstOf(names, (one) => models.find(({ match }) => matches(match, one)));
+    const own = firstOf(names, (one) => byName.get(one) ?? byName.get(one.replace(SNAPSHOT, "")));
+    const terms = billingOf(id);
+    if (own !== undefined) return { ...factsOfLimits(own), prices: priced?.prices, ...terms };
+    const inferred = inferredFrom(siblings, id);
+    // Prices of such a model may come from the configuration or the renewed list, and the vendor bills it like its others.
+    if (priced === undefined && inferred === undefined) return terms.billing && terms;
+    return { contextLength: priced?.context, prices: priced?.prices, inferred, ...terms };
   };
 }
 

@@ -32,12 +32,26 @@ export interface PackedVendor {
   readonly limits: Readonly<Record<string, PackedLimits>>;
 }
 
-/** The packed metadata as JSON text: a string costs almost nothing for a program that never reads it. */
+/** What says which vendor is meant. */
+export type PackedAddress = Pick<PackedVendor, "name" | "url" | "makers">;
+
+/** What is known of a vendor's models. */
+export type PackedModels = Omit<PackedVendor, keyof PackedAddress>;
+
+/** The metadata of all vendors. */
+export function packedVendors(): PackedVendor[] {
+  return CALLABLE.flatMap(({ name, api }) => (api.figures === undefined ? [] : [packVendor(name, api.figures)]));
+}
+
+/**
+ * The same as text, with two lines of JSON for each vendor: its address and its models. A string costs almost nothing for a program that
+ * never reads it.
+ */
 export function packMetadata(): string {
-  const packed = CALLABLE.flatMap(({ name, api }) =>
-    api.figures === undefined ? [] : [packVendor(name, api.figures)],
-  );
-  return JSON.stringify(packed);
+  return packedVendors()
+    .flatMap(({ name, url, makers, ...models }) => [{ name, url, makers }, models])
+    .map((part) => JSON.stringify(part))
+    .join("\n");
 }
 
 function packVendor(

@@ -2,5 +2,5 @@
 
 import { packMetadata } from "./pack-metadata.ts" with { type: "macro" };
 
-/** JSON of `PackedVendor[]`. */
+/** For each vendor a line of `PackedAddress` and one of `PackedModels`. */
 export const PACKED_METADATA: string = packMetadata();

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
 import { cloudExample, providerPage, vendorExample } from "../../scripts/reference/providers.ts";
 import { KNOWN_NAMES } from "../../src/app/names.ts";
-import type { PackedVendor } from "../../src/catalog/pack-metadata.ts";
-import { PACKED_METADATA } from "../../src/catalog/packed-metadata.ts";
+import { packedVendors } from "../../src/catalog/pack-metadata.ts";
 import { configJsonSchemaText } from "../../src/config/json-schema.ts";
 import { findPreset, presetFacts, presetsOf } from "../../src/config/presets.ts";
 import { sampleConfig } from "../../src/config/sample.ts";
@@ -30,7 +29,7 @@ const LISTS = join(import.meta.dir, "model-lists");
 /** Their documentation gives addresses that do not end in a version. */
 const VERSIONLESS = ["perplexity", "deepinfra", "github"];
 const unique = (all: readonly string[]) => expect(new Set(all).size).toBe(all.length);
-const PACKED = JSON.parse(PACKED_METADATA) as PackedVendor[];
+const PACKED = packedVendors();
 
 test("no two vendors share a name, a variable, a domain or a family", () => {
   expect(CALLABLE.length).toBeGreaterThan(10);
