@@ -20,6 +20,27 @@ describe("the time is linear in the size of the page", () => {
     ["one list of many items", `<ol>${"<li>x".repeat(15_000)}</ol>`],
     ["hidden data", `<p>${text}</p>${`<div itemscope style="display:none">${text}</div>`.repeat(4000)}`],
     ["the same paragraph", `<p>${text}${text}</p>`.repeat(3000)],
+    [
+      "parts that are hidden by name, at a depth",
+      `<p>${text}</p>${'<div class="a hide">'.repeat(190)}${`<p>${text}</p>`.repeat(2000)}`,
+    ],
+    ["windows in windows", `<p>${text}</p>${'<div class="modal">'.repeat(190)}${`<p>${text}</p>`.repeat(2000)}`],
+    [
+      "titles of one part",
+      `${"<button aria-controls=a>b</button>".repeat(15_000)}<div id=a>${`<p>${text}</p>`.repeat(500)}`,
+    ],
+    [
+      "titles of parts in parts",
+      `${Array.from({ length: 180 }, (_, n) => `<b aria-controls=a${n}>b</b><div id=a${n}>`).join("")}${`<p>${text}</p>`.repeat(1000)}`,
+    ],
+    [
+      "posts in posts",
+      `<link rel="canonical" href="https://site.example/forum/threads/pumps.12/">${'<div class="post-body" itemprop="text">'.repeat(180)}${`<p>${text}</p>`.repeat(2000)}`,
+    ],
+    [
+      "figures of authors",
+      `<link rel="canonical" href="https://site.example/forum/threads/pumps.12/">${`<div class=post><div class=postprofile>${"<p>12</p>".repeat(5)}</div><div class=post-body>${text}</div></div>`.repeat(1500)}`,
+    ],
     ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
     ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
     ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],

@@ -268,7 +268,8 @@ function isAuthor({ element, text, nodes }: Block): boolean {
 const BUTTON_TEXT =
   /^(?:reply(?: to this)?|quote|multi-?quote|report(?: post)?|like|share|permalink|back to top|go to top|top|copy(?: code)?|copied!?|edit this page)$/i;
 /** Text of controls, which is not content. */
-const FORUM_TEXT = /^(?:reply with quote|click to expand(?:\.\.\.|…)?|\d+ likes?)$/i;
+const FORUM_TEXT =
+  /^(?:reply with quote|click to (?:expand|shrink)(?:\.\.\.|…)?|code: select all|original post|\d+ likes?)$/i;
 const BUTTON_CHARS_MAX = 30;
 /** A text of which more than this share is in links and controls is a control itself. */
 const PRESSED_SHARE = 0.9;

@@ -5,6 +5,7 @@ import { closest, elementsOf, type PageElement, type PageText } from "../dom/nod
 import type { Omissions } from "../dom/omissions.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import { isTable } from "../dom/parts.ts";
+import { keepOpeners } from "./accordions.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
 import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
 import {
@@ -25,18 +26,21 @@ import { dropEntryLabels } from "./entry-labels.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
 import { isRowOfFacts } from "./facts.ts";
 import { levelGroups } from "./groups.ts";
+import { hiddenByName } from "./hidden-names.ts";
 import { headingLevel, isInFrame, isInNavigation, type JudgedPage, shareOfKept, sumChars } from "./judged.ts";
 import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { keepLegends } from "./legends.ts";
 import { dropNextArticle } from "./next-article.ts";
 import { dropOtherProducts } from "./other-products.ts";
+import { dropAuthorFigures, keepPosts } from "./posts.ts";
 import { prune } from "./prune.ts";
 import { dropQuotedPosts } from "./quoted-posts.ts";
 import { dropRepeats } from "./repeats.ts";
 import { setAside } from "./set-aside.ts";
 import { keepTiles } from "./tiles.ts";
 import type { Trace } from "./trace.ts";
+import { dropWindows } from "./windows.ts";
 
 /** One step of the choice, with its reason for the trace. */
 interface Step {
@@ -61,10 +65,12 @@ const STEPS: readonly Step[] = [
   { name: "headline", because: "the headline of the page", run: keepHeadline },
   { name: "price", because: "the price beside a product's headline", run: keepPrice },
   { name: "titles", because: "the title of a kept note or of a panel that a reader can open", run: keepTitles },
+  { name: "openers", because: "it opens a kept part", run: keepOpeners },
   { name: "attributions", because: "the source of a kept quotation", run: keepAttributions },
   { name: "figures", because: "a figure and its label belong together", run: keepFigures },
   { name: "captions", because: "the caption of a picture amid kept text", run: keepCaptions },
   { name: "notes", because: "a note to which kept text refers", run: keepNotes },
+  { name: "posts", because: "a post stands or falls whole", run: keepPosts },
   { name: "authors", because: "the author of a kept post", run: keepAuthors },
   {
     name: "contained",
@@ -72,9 +78,11 @@ const STEPS: readonly Step[] = [
     run: keepContained,
   },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
+  { name: "windows", because: "it stands in a window that opens over the page", run: dropWindows },
   { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "other-products", because: "a tile of another product", run: dropOtherProducts },
   { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },
+  { name: "author-figures", because: "a figure of the author of a post", run: dropAuthorFigures },
   { name: "signatures", because: "the signature under a post", run: dropSignatures },
   { name: "reply-titles", because: "it repeats the title of the thread", run: dropReplyTitles },
   { name: "next-article", because: "another article begins here or before", run: dropNextArticle },
@@ -171,7 +179,10 @@ export function chooseMain(
 ): ReadonlySet<Block> {
   const levelled = levelGroups(blocks, verdicts);
   // The navigation of a site is never content, whatever the fitted model says of a short page.
-  const unadjusted = blocks.map((block) => (isInNavigation(block) ? 0 : (levelled[block.index] as number)));
+  const hidden = hiddenByName(blocks, levelled);
+  const unadjusted = blocks.map((block) =>
+    isInNavigation(block) || hidden.has(block) ? 0 : (levelled[block.index] as number),
+  );
   const page: JudgedPage = {
     document,
     blocks,

@@ -18,7 +18,7 @@ const TITLE_BETWEEN_CHARS_MAX = 120;
 
 /** Class names of parts that are shown on screens of some widths only. */
 const SCREENS =
-  /(?:^|\s)(?:d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
+  /(?:^|\s)(?:hidden|hide|d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
 const SCREENS_LEVELS = 2;
 /** A part further up may hold other lines; it is for another screen only if so much of its text stands elsewhere. */
 const SCREENS_FAR_LEVELS = 6;

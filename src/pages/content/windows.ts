@@ -1,0 +1,29 @@
+// Drops what stands in windows that open over a page: terms of an offer, tables of sizes, forms.
+
+import { closest, type PageElement } from "../dom/node.ts";
+import { isNamedPrice } from "./expected-parts.ts";
+import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
+
+const WINDOW = /(?:^|[\s_-])(?:modal|lightbox|popup|pop-up|offcanvas)(?:[\s_-]|$)/i;
+/** If more of the kept text stands in such windows, the name means something else. */
+const WINDOWS_SHARE_MAX = 0.3;
+
+/** Drops such windows. */
+export function dropWindows({ kept }: JudgedPage): void {
+  const known = new Map<PageElement, boolean>();
+  const isWindow = (element: PageElement) => {
+    const found = known.get(element);
+    if (found !== undefined) return found;
+    const answer = element.className !== "" && WINDOW.test(element.className);
+    known.set(element, answer);
+    return answer;
+  };
+  const inside = [...kept].filter(
+    (block) =>
+      (isWindow(block.element) || closest(block.element, isWindow) !== undefined) &&
+      headingLevel(block) !== 1 &&
+      !isNamedPrice({ ...block, element: block.nodes[0]?.parentNode ?? block.element }),
+  );
+  if (inside.length === 0 || sumChars(inside) > sumChars(kept) * WINDOWS_SHARE_MAX) return;
+  for (const block of inside) kept.delete(block);
+}
