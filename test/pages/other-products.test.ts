@@ -29,6 +29,12 @@ describe("tiles of other products on a page about one", () => {
   test.each([
     ["whose data offer it", OFFER, TEXT, undefined],
     ["whose data offer several forms of it", data({ offers: [{ "@type": "Offer" }] }), TEXT, "collection" as const],
+    [
+      "whose data offer each of its forms",
+      data({ "@type": "ProductGroup", hasVariant: [{ "@type": "Product", offers: { "@type": "Offer" } }] }),
+      TEXT,
+      undefined,
+    ],
     ["with a price beside its headline", "", PRICE + TEXT, undefined],
   ])("%s are left out, with their heading", (_, head, own, kind) => {
     const text = kept(head, own + OTHERS, kind);
@@ -48,6 +54,7 @@ describe("tiles are kept", () => {
   test.each([
     ["of a category that calls itself a product", data({ aggregateRating: { ratingValue: 4.7 } }), TEXT + OTHERS],
     ["of a page without a price", "", TEXT + OTHERS],
+    ["of a product that is not offered", data({ hasVariant: [{ "@type": "Product", name: "Grey" }] }), TEXT + OTHERS],
     ["of the forms of a product", OFFER, PRICE + TEXT + row("Size")],
     ["of the plans at which it is sold", OFFER, TEXT + row("A plan for many beds").replace(/<img[^>]*>/g, "")],
     ["that are few", OFFER, PRICE + TEXT + row("Blanket of lambswool number", 3)],

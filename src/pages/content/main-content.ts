@@ -24,6 +24,7 @@ import { addDescription } from "./described.ts";
 import { keepEntries } from "./entries.ts";
 import { dropEntryLabels } from "./entry-labels.ts";
 import { keepCaptions, keepHeadline, keepNotes, keepPrice } from "./expected-parts.ts";
+import { keepFactLists } from "./fact-lists.ts";
 import { isRowOfFacts } from "./facts.ts";
 import { levelGroups } from "./groups.ts";
 import { hiddenByName } from "./hidden-names.ts";
@@ -56,6 +57,7 @@ const STEPS: readonly Step[] = [
   { name: "legends", because: "it says what the signs in a kept table mean", run: keepLegends },
   { name: "code", because: "a code listing amid kept text", run: completeCode },
   { name: "lists", because: "most of its list is kept", run: completeLists },
+  { name: "fact-lists", because: "it looks like a list of facts that is kept", run: keepFactLists },
   { name: "terms", because: "a term and its definition belong together", run: completeTerms },
   { name: "inner-headings", because: "a heading right above kept text", run: keepInnerHeadings },
   { name: "lone-headings", because: "a heading with no kept text under it", run: dropLoneHeadings },

@@ -2,6 +2,7 @@
 
 import { isRecord } from "../../base/json-object.ts";
 import type { PageElement } from "../dom/node.ts";
+import type { Entity } from "../structured/entity.ts";
 import type { Block } from "./blocks.ts";
 import { describedSubject } from "./described.ts";
 import { AMOUNT, beginsWithWordsOf, headlineOf, isNamedPrice, pricesBeside } from "./expected-parts.ts";
@@ -54,7 +55,7 @@ export function dropOtherProducts(page: JudgedPage): void {
 function isOfOneProduct({ document, blocks, kind }: JudgedPage, tiled: ReadonlySet<Block>): boolean {
   const subject = describedSubject(document);
   // Shops describe a whole category as a product, too, but offer no such thing.
-  if (subject !== undefined && /Product/.test(String(subject["@type"])) && hasOffer(subject["offers"])) return true;
+  if (subject !== undefined && /Product/.test(String(subject["@type"])) && isOffered(subject)) return true;
   if (/^(?:collection|listing|article)$/.test(kind() ?? "") || isCollection(document)) return false;
   // Above a category, too, stands an amount such as "Free shipping from €50", or the price of the first tile.
   const isOwn = (block: Block) => !tiled.has(block) && (kind() === "product" || isNamedPrice(block));
@@ -81,6 +82,13 @@ function pathOf(tile: PageElement): string {
   const link = tile.tag === "a" ? tile : tile.getElementsByTagName("a").find(({ attributes }) => "href" in attributes);
   const href = link?.attributes["href"] ?? "";
   return href.replace(/[?#].*$/s, "");
+}
+
+/** Whether a product, or one of the forms in which it is sold, is offered. */
+function isOffered(product: Entity): boolean {
+  if (hasOffer(product["offers"])) return true;
+  const forms = product["hasVariant"];
+  return (Array.isArray(forms) ? forms : [forms]).some((form) => isRecord(form) && hasOffer(form["offers"]));
 }
 
 function hasOffer(offers: unknown): boolean {
