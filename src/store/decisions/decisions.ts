@@ -52,11 +52,22 @@ export function decisionStore(store: Store) {
   return { ...versionVerbs(store), ...aliasVerbs(store), ...sightingVerbs(store), ...priorVerbs(store) };
 }
 
+/**
+ * Whether a table has rows. Most installations make no decisions, and each statement that lists them takes a start a millisecond to
+ * build, and the columns of its table.
+ */
+function hasRows({ statement }: Pick<Store, "statement">, table: string): () => Promise<boolean> {
+  const any = statement(`SELECT 1 AS found FROM ${table} LIMIT 1`);
+  return async () => (await any.get()) !== null;
+}
+
 function versionVerbs(store: Store) {
   const { db, clock } = store;
+  const hasVersions = hasRows(store, "decision_versions");
   return {
     /** Every version, oldest first. */
     async listDecisionVersions(): Promise<StoredVersion[]> {
+      if (!(await hasVersions())) return [];
       return db
         .select()
         .from(decisionVersions)
@@ -91,10 +102,13 @@ function versionVerbs(store: Store) {
   };
 }
 
-function aliasVerbs({ db, clock }: Store) {
+function aliasVerbs(store: Store) {
+  const { db, clock } = store;
+  const hasAliases = hasRows(store, "decision_aliases");
   return {
     /** Alias → version. */
     async listDecisionAliases(): Promise<{ alias: string; version: string }[]> {
+      if (!(await hasAliases())) return [];
       const { alias, version } = decisionAliases;
       return db
         .select({ alias, version })
@@ -112,7 +126,9 @@ function aliasVerbs({ db, clock }: Store) {
   };
 }
 
-function sightingVerbs({ db, clock }: Store) {
+function sightingVerbs(store: Store) {
+  const { db, clock } = store;
+  const hasSightings = hasRows(store, "decision_sightings");
   return {
     /** Records which model answered; returns the other models seen for that version at that provider. */
     async noteSighting(seen: Sighting): Promise<Sighting[]> {
@@ -143,6 +159,7 @@ function sightingVerbs({ db, clock }: Store) {
     },
     /** All sightings, oldest first. */
     async listSightings(): Promise<StoredSighting[]> {
+      if (!(await hasSightings())) return [];
       const { version, provider, upstreamModel, fingerprint } = decisionSightings;
       const same = [version, provider, upstreamModel, fingerprint].map((column) => asc(byBytes(column)));
       return db
