@@ -120,8 +120,10 @@ export class StopCut {
   #tail(text: string): number {
     let longest = 0;
     for (const stop of this.#stops) {
-      for (let n = Math.min(stop.length - 1, text.length); n > longest; n--) {
-        if (text.endsWith(stop.slice(0, n))) longest = n;
+      const first = stop.charAt(0);
+      const from = Math.max(0, text.length - stop.length + 1);
+      for (let at = text.indexOf(first, from); at >= 0 && text.length - at > longest; at = text.indexOf(first, at + 1)) {
+        if (stop.startsWith(text.slice(at))) longest = text.length - at;
       }
     }
     return longest;

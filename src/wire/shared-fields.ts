@@ -1,7 +1,7 @@
 // Lines that the tables of several formats share.
 
 import { type BodyMember, field, firstOf } from "./fields.ts";
-import { aBoolean, aNumber, aString, oneOrMoreStrings, type ValueRule } from "./values.ts";
+import { aBoolean, aNumber, aString, oneOrMoreStops, type ValueRule } from "./values.ts";
 
 export const MODEL_MEMBER = {
   description: "The id or alias of a model, as listed by `GET /v1/models`. Upper and lower case are treated alike.",
@@ -49,7 +49,7 @@ export const threadFields = (rule: ValueRule<string>) =>
   ] as const;
 
 export const THREAD_FIELDS = firstOf(...threadFields(aString));
-export const STOP_FIELD = field("stop", oneOrMoreStrings, "Texts at which generation stops.");
+export const STOP_FIELD = field("stop", oneOrMoreStops, "Texts at which generation stops.");
 export const TOP_P_FIELD = field("top_p", aNumber(0, 1), "Nucleus sampling.");
 export const PRESENCE_PENALTY_FIELD = field(
   "presence_penalty",

@@ -10,6 +10,7 @@ import {
   expectString,
   expectText,
   type Fields,
+  reject,
 } from "./check.ts";
 
 /** The rule for a value. */
@@ -46,12 +47,25 @@ export const anObject: ValueRule<Fields> = {
   check: expectFields,
   schema: { type: "object", additionalProperties: true },
 };
+const expectStrings = expectListOf(expectString);
 export const strings: ValueRule<string[]> = {
-  check: expectListOf(expectString),
+  check: expectStrings,
   schema: { type: "array", items: { type: "string" } },
 };
-/** One string, or a list of strings. */
-export const oneOrMoreStrings: ValueRule<string[]> = {
-  check: (value, path) => (typeof value === "string" ? [value] : strings.check(value, path)),
-  schema: { anyOf: [{ type: "string" }, strings.schema] },
+/** Every piece of an answer may be compared with each of them, and providers take few. */
+const STOPS_MAX = 1000;
+/** A list of texts at which generation stops. */
+export const stopTexts: ValueRule<string[]> = {
+  check: (value, path) => {
+    const texts = expectStrings(value, path);
+    if (texts.length > STOPS_MAX)
+      reject(path, `Invalid '${path}': expected at most ${STOPS_MAX} texts, got ${texts.length}.`);
+    return texts;
+  },
+  schema: { ...strings.schema, maxItems: STOPS_MAX },
+};
+/** One such text, or a list of them. */
+export const oneOrMoreStops: ValueRule<string[]> = {
+  check: (value, path) => (typeof value === "string" ? [value] : stopTexts.check(value, path)),
+  schema: { anyOf: [{ type: "string" }, stopTexts.schema] },
 };

@@ -3,7 +3,7 @@
 import { expectBoolean, expectFields, expectInteger, expectString, type Fields, maybe } from "../check.ts";
 import { field, formatFields } from "../fields.ts";
 import { MODEL_MEMBER, STREAM_MEMBER, THREAD_FIELDS, USAGE_MEMBER } from "../shared-fields.ts";
-import { aBoolean, aNumber, anInteger, anObject, aString, strings, type ValueRule } from "../values.ts";
+import { aBoolean, aNumber, anInteger, anObject, aString, stopTexts, strings, type ValueRule } from "../values.ts";
 
 const CONFIG = "generationConfig";
 
@@ -96,7 +96,7 @@ export const GEMINI_FIELDS = formatFields({
     topP: field(`${CONFIG}.topP`, aNumber(0, 1), "Nucleus sampling."),
     topK: field(`${CONFIG}.topK`, aNumber(0), "The number of most likely tokens to sample from."),
     n: field(`${CONFIG}.candidateCount`, anInteger(1, 128), "The number of answers."),
-    stop: field(`${CONFIG}.stopSequences`, strings, "Texts at which generation stops."),
+    stop: field(`${CONFIG}.stopSequences`, stopTexts, "Texts at which generation stops."),
     seed: field(`${CONFIG}.seed`, anInteger(), "For repeatable sampling."),
     presencePenalty: field(
       `${CONFIG}.presencePenalty`,

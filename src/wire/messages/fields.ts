@@ -3,7 +3,7 @@
 import { expectBoolean, expectFields, expectInteger, expectString, type Fields, maybe, need } from "../check.ts";
 import { field, firstOf, formatFields } from "../fields.ts";
 import { MODEL_MEMBER, STREAM_MEMBER, TOP_P_FIELD, threadFields, USAGE_MEMBER } from "../shared-fields.ts";
-import { aBoolean, aNumber, anInteger, anObject, aString, aText, strings } from "../values.ts";
+import { aBoolean, aNumber, anInteger, anObject, aString, aText, stopTexts } from "../values.ts";
 
 const expectBudget = expectInteger(1);
 
@@ -105,7 +105,7 @@ export const MESSAGES_FIELDS = formatFields({
     temperature: field("temperature", aNumber(0, 1), "Randomness."),
     topP: TOP_P_FIELD,
     topK: field("top_k", anInteger(0), "The number of most likely tokens to sample from."),
-    stop: field("stop_sequences", strings, "Texts at which generation stops."),
+    stop: field("stop_sequences", stopTexts, "Texts at which generation stops."),
     parallelToolCalls(body) {
       const choice = maybe(body, "tool_choice", expectFields) ?? {};
       const disabled = maybe(choice, "disable_parallel_tool_use", expectBoolean, "tool_choice");

@@ -3,7 +3,7 @@
 import { expectFields, expectString, type Fields, maybe, reject } from "../check.ts";
 import { type BodyMember, field, formatFields } from "../fields.ts";
 import { MODEL_MEMBER, THREAD_FIELDS } from "../shared-fields.ts";
-import { aBoolean, aNumber, anInteger, aString, oneOrMoreStrings, type ValueRule } from "../values.ts";
+import { aBoolean, aNumber, anInteger, aString, oneOrMoreStops, type ValueRule } from "../values.ts";
 
 const anySchema = { type: "object", additionalProperties: true };
 
@@ -59,7 +59,7 @@ const SHARED = {
     topP: field("options.top_p", aNumber(0, 1), "Nucleus sampling."),
     topK: field("options.top_k", anInteger(0), "The number of most likely tokens to sample from."),
     seed: field("options.seed", anInteger(), "For repeatable sampling."),
-    stop: field("options.stop", oneOrMoreStrings, "Texts at which generation stops."),
+    stop: field("options.stop", oneOrMoreStops, "Texts at which generation stops."),
     presencePenalty: field("options.presence_penalty", aNumber(-2, 2), "Makes tokens that have appeared less likely."),
     frequencyPenalty: field(
       "options.frequency_penalty",
