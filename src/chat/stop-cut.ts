@@ -122,7 +122,11 @@ export class StopCut {
     for (const stop of this.#stops) {
       const first = stop.charAt(0);
       const from = Math.max(0, text.length - stop.length + 1);
-      for (let at = text.indexOf(first, from); at >= 0 && text.length - at > longest; at = text.indexOf(first, at + 1)) {
+      for (
+        let at = text.indexOf(first, from);
+        at >= 0 && text.length - at > longest;
+        at = text.indexOf(first, at + 1)
+      ) {
         if (stop.startsWith(text.slice(at))) longest = text.length - at;
       }
     }

@@ -3,6 +3,7 @@
 // table only depends on the request, so both directions agree.
 
 import { repairJson } from "../base/json-repair.ts";
+import { UnusedNames } from "../base/unused-names.ts";
 import type { ChatEvent } from "./event.ts";
 import type { ChatMessage, ChatRequest, CustomTool, FunctionTool, Tool, ToolCallPart, ToolChoice } from "./request.ts";
 
@@ -42,6 +43,13 @@ export function flattenTools(chat: ChatRequest, options: NameRules & { native?: 
   };
   if (chat.toolChoice !== undefined) flat.toolChoice = flatChoice(chat.toolChoice, names);
   return flat;
+}
+
+/** The first tool of each name. */
+export function firstByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const first = new Map<string, Tool>();
+  for (const tool of tools) if (!first.has(tool.name)) first.set(tool.name, tool);
+  return first;
 }
 
 /** Undoes `flattenTools` in the events of the answer. Events of native custom or namespaced calls pass unchanged. */
@@ -107,6 +115,9 @@ function inputOf(text: string): string {
 class NameTable {
   readonly #flat = new Map<string, string>();
   readonly #originals = new Map<string, Original>();
+  /** The first flattened name of each name, whatever its namespace. */
+  readonly #anywhere = new Map<string, string>();
+  readonly #unused = new UnusedNames({ before: "_", charsMax: NAME_CHARS_MAX });
   readonly #rules: NameRules;
   #changes = false;
 
@@ -136,10 +147,7 @@ class NameTable {
 
   /** The flattened name for a name without its namespace (tool_choice). */
   anyFlat(name: string): string {
-    const exact = this.#flat.get(key(name, undefined));
-    if (exact !== undefined) return exact;
-    for (const [flat, original] of this.#originals) if (original.name === name) return flat;
-    return name;
+    return this.#flat.get(key(name, undefined)) ?? this.#anywhere.get(name) ?? name;
   }
 
   original(flat: string): Original | undefined {
@@ -149,19 +157,13 @@ class NameTable {
   #enter(name: string, namespace: string | undefined, kind: "function" | "custom"): void {
     const id = key(name, namespace);
     if (this.#flat.has(id)) return;
-    const wanted = legal(namespace === undefined ? name : `${namespace}__${name}`, this.#rules);
-    let flat = wanted;
-    for (let i = 2; this.#taken(flat); i++) flat = `${wanted.slice(0, NAME_CHARS_MAX - 4)}_${i}`;
+    const flat = this.#unused.take(legal(namespace === undefined ? name : `${namespace}__${name}`, this.#rules));
     this.#flat.set(id, flat);
     if (flat !== name || kind === "custom" || namespace !== undefined) {
       this.#originals.set(flat, { name, namespace, kind });
+      if (!this.#anywhere.has(name)) this.#anywhere.set(name, flat);
       this.#changes = true;
     }
-  }
-
-  #taken(flat: string): boolean {
-    for (const used of this.#flat.values()) if (used === flat) return true;
-    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 // The providers of a LiteLLM configuration. There each deployment has its own address and key; here deployments with the same
 // ones become one provider.
 
+import { UnusedNames } from "../../base/unused-names.ts";
 import type { CloudPlace } from "../../vendors/cloud.ts";
 import { VENDORS } from "../../vendors/index.ts";
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
@@ -227,7 +228,7 @@ export function providerEntries(
 /** The name of each deployment's provider, by `providerKeyOf`. */
 export function providerNames(deployments: readonly Deployment[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
-  const taken = new Set<string>();
+  const unused = new UnusedNames({ before: "-" });
   for (const deployment of deployments) {
     const key = providerKeyOf(deployment);
     if (names.has(key)) continue;
@@ -236,10 +237,7 @@ export function providerNames(deployments: readonly Deployment[]): ReadonlyMap<s
         .toLowerCase()
         .replace(/[^a-z0-9-]+/g, "-")
         .replace(/^-+|-+$/g, "") || "provider";
-    let name = wanted;
-    for (let n = 2; taken.has(name); n++) name = `${wanted}-${n}`;
-    taken.add(name);
-    names.set(key, name);
+    names.set(key, unused.take(wanted));
   }
   return names;
 }

@@ -1,6 +1,7 @@
 // Writes probabilities as answers in two formats: docs/reference/http-api.md#post-v1systemone, and TypeSafe's own, in which
 // scores are keyed by the index of the level. Probabilities are in the order of the question's options and sum to 1.
 
+import { UnusedNames } from "../../base/unused-names.ts";
 import { type Question, textOfContent } from "../questions.ts";
 import { argMax, choiceConfidence, scoreConfidence } from "./confidence.ts";
 
@@ -70,14 +71,8 @@ export function meanLevel(probabilities: readonly number[]): number {
 
 /** Makes texts distinct: equal texts get " (2)", " (3)" and so on, but never the text of another option. */
 export function distinct(texts: readonly string[]): string[] {
-  const taken = new Set(texts);
-  const used = new Set<string>();
-  return texts.map((text) => {
-    let name = text;
-    for (let n = 2; used.has(name) || (name !== text && taken.has(name)); n++) name = `${text} (${n})`;
-    used.add(name);
-    return name;
-  });
+  const unused = new UnusedNames({ before: " (", after: ")" }, new Set(texts));
+  return texts.map((text) => unused.take(text));
 }
 
 // `fromEntries` sets own properties, whatever their name, so that an option may be called __proto__.

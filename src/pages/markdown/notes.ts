@@ -2,6 +2,7 @@
 // note on the page becomes plain text.
 
 import { percentDecoded } from "../../base/percent.ts";
+import { UnusedNames } from "../../base/unused-names.ts";
 import { closest, elementsOf, PageElement, type PageNode, PageText, walk } from "../dom/node.ts";
 
 const MARK = /^[\w*†‡§¶]{1,8}$/;
@@ -30,7 +31,7 @@ export function rewriteNotes(root: PageElement): void {
   if (marks.size === 0) return;
   const notes = notesFor(root, marks);
   const labels = new Map<PageElement, string>();
-  const taken = new Set<string>();
+  const unused = new UnusedNames({ before: "-" });
   // Superscripts and lists are cleaned up once, after all references or notes were removed, since one of them may contain very
   // many.
   const signs = new Set<PageElement>();
@@ -45,9 +46,7 @@ export function rewriteNotes(root: PageElement): void {
     }
     let label = labels.get(note);
     if (label === undefined) {
-      label = shown;
-      for (let count = 2; taken.has(label); count++) label = `${shown}-${count}`;
-      taken.add(label);
+      label = unused.take(shown);
       labels.set(note, label);
     }
     setMark(link, label, signs);

@@ -2,6 +2,7 @@
 // tool_result, and there is no empty text. A history that breaks these rules is corrected, since the upstream would refuse it.
 
 import { ApiError } from "../../../base/errors.ts";
+import { UnusedNames } from "../../../base/unused-names.ts";
 import type {
   AssistantContent,
   CacheControl,
@@ -212,14 +213,11 @@ function resultBlock(part: ToolResultPart, ids: CallIds, dropped: Set<string>): 
 
 /** The ids of calls in Anthropic's form: [a-zA-Z0-9_-]+ and unique in the history, whatever the other protocol used. */
 class CallIds {
-  readonly #used = new Set<string>();
+  readonly #unused = new UnusedNames({ before: "_" });
   readonly #latest = new Map<string, string>();
 
   ofCall(callId: string): string {
-    const clean = callId.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
-    let id = clean;
-    for (let i = 2; this.#used.has(id); i++) id = `${clean}_${i}`;
-    this.#used.add(id);
+    const id = this.#unused.take(callId.replace(/[^a-zA-Z0-9_-]/g, "_") || "call");
     this.#latest.set(callId, id);
     return id;
   }
@@ -239,8 +237,10 @@ function pairResults(turns: AnthropicMessage[]): void {
     if (turn.role === "user") {
       const before = turns[i - 1];
       const asked = new Set(before === undefined ? [] : callsOf(before));
-      const mine = turn.content.filter((block) => block["type"] === "tool_result" && asked.delete(idOf(block)));
-      const rest = turn.content.filter((block) => !mine.includes(block)).map(strayAsText);
+      const { mine = [], others = [] } = Object.groupBy(turn.content, (block) =>
+        block["type"] === "tool_result" && asked.delete(idOf(block)) ? "mine" : "others",
+      );
+      const rest = others.map(strayAsText);
       turn.content = [...mine, ...[...asked].map(missingResult), ...rest];
     } else if (callsOf(turn).length > 0 && turns[i + 1] === undefined) {
       turns.push({ role: "user", content: callsOf(turn).map(missingResult) });

@@ -222,7 +222,8 @@ function choiceOf({ toolChoice: choice, tools }: ChatRequest, facts: Facts): { w
       if (mode === "required" && names.length === 1) return { word: { type: "tool", name: names[0] } };
       const word = { type: mode === "required" ? "any" : "auto" };
       // A shorter list of tools would change the beginning of every turn and break caches.
-      return tools.every((tool) => names.includes(tool.name)) ? { word } : { word, told: allowedInWords(names) };
+      const allowed = new Set(names);
+      return tools.every(({ name }) => allowed.has(name)) ? { word } : { word, told: allowedInWords(names) };
     }
   }
 }

@@ -215,9 +215,9 @@ function pairResponses(contents: readonly GeminiContent[]): GeminiContent[] {
     const before = contents[i - 1];
     const asked = before?.role === "model" ? callsOf(before) : [];
     if (content.role === "user") {
-      const responses = asked.map((call) => takeResponse(content, call));
+      const { responses, others } = responsesOf(content, asked);
       if (responses.length > 0) out.push({ role: "user", parts: responses });
-      const rest = content.parts.map(strayAsText);
+      const rest = others.map(strayAsText);
       if (rest.length > 0) out.push({ role: "user", parts: rest });
       return;
     }
@@ -233,12 +233,18 @@ function callsOf(content: GeminiContent): Tied[] {
   return content.parts.filter((part) => part["functionCall"] !== undefined);
 }
 
-function takeResponse(content: GeminiContent, call: Tied): GeminiPart {
-  const at = content.parts.findIndex(
-    (part: Tied) => part["functionResponse"] !== undefined && part[CALL] === call[CALL],
+/** The first response to each call that no earlier call has, and the parts that are none of these. */
+function responsesOf({ parts }: GeminiContent, asked: readonly Tied[]) {
+  if (asked.length === 0) return { responses: [], others: parts };
+  const given = Map.groupBy(
+    parts.filter((part) => part["functionResponse"] !== undefined),
+    (part: Tied) => part[CALL],
   );
-  const [found] = at < 0 ? [] : content.parts.splice(at, 1);
-  return found ?? missing(call);
+  // The last of each list is the first response.
+  for (const list of given.values()) list.reverse();
+  const responses = asked.map((call) => given.get(call[CALL])?.pop() ?? missing(call));
+  const taken = new Set(responses);
+  return { responses, others: parts.filter((part) => !taken.has(part)) };
 }
 
 function missing(call: Tied): GeminiPart {

@@ -119,13 +119,14 @@ function writeStop(stop: readonly string[], at: GeminiWriting): Members | undefi
 
 function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set<string>): void {
   const choice = chat.toolChoice;
+  const offered = offeredBy(choice);
   const declarations: GeminiPart[] = [];
   const tools: GeminiPart[] = [];
   for (const tool of chat.tools) {
     if (tool.type === "server") {
       if (tool.origin === GEMINI) tools.push({ ...tool.value });
       else dropped.add(`tools.${tool.name}`);
-    } else if (tool.type === "function" && offered(tool.name, choice)) declarations.push(declaration(tool));
+    } else if (tool.type === "function" && offered?.has(tool.name) !== false) declarations.push(declaration(tool));
   }
   if (declarations.length > 0) tools.unshift({ functionDeclarations: declarations });
   if (tools.length === 0) return;
@@ -135,11 +136,11 @@ function addTools(body: Record<string, unknown>, chat: ChatRequest, dropped: Set
 }
 
 /**
- * Whether a tool is sent. The protocol can limit a forced choice to some tools, but not an optional one, for which the other
- * tools are not sent.
+ * The tools that are sent; undefined: all. The protocol can limit a forced choice to some tools, but not an optional one, for which
+ * the other tools are not sent.
  */
-function offered(name: string, choice: ToolChoice | undefined): boolean {
-  return choice?.type !== "allowed" || choice.mode === "required" || choice.names.includes(name);
+function offeredBy(choice: ToolChoice | undefined): ReadonlySet<string> | undefined {
+  return choice?.type === "allowed" && choice.mode !== "required" ? new Set(choice.names) : undefined;
 }
 
 function declaration(tool: FunctionTool): GeminiPart {

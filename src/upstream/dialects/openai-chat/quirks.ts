@@ -79,7 +79,8 @@ export function fitChatMembers(
 }
 
 function toolsNamed(tools: unknown, names: readonly string[]): unknown[] {
-  return Array.isArray(tools) ? tools.filter((tool) => names.includes(toolName(tool))) : [];
+  const wanted = new Set(names);
+  return Array.isArray(tools) ? tools.filter((tool) => wanted.has(toolName(tool))) : [];
 }
 
 function toolName(tool: unknown): string {

@@ -15,6 +15,7 @@ import type {
   ToolResultPart,
   UserContent,
 } from "../../../chat/request.ts";
+import { firstByName } from "../../../chat/tools.ts";
 import { factsOf } from "../../../vendors/model-facts.ts";
 import { cacheFormFor, markedPlaces, markOf } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
@@ -214,8 +215,9 @@ function toolChoiceOf(choice: ToolChoice, offered: readonly Tool[]): unknown {
         ? { type: "custom", custom: { name: choice.name } }
         : { type: "function", function: { name: choice.name } };
     case "allowed": {
+      const byName = firstByName(offered);
       const tools = choice.names.flatMap((name) => {
-        const tool = offered.find((one) => one.name === name);
+        const tool = byName.get(name);
         if (tool?.type === "server") return tool.origin === "openai-chat" ? [{ type: tool.name }] : [];
         return [
           tool?.type === "custom" ? { type: "custom", custom: { name } } : { type: "function", function: { name } },

@@ -3,7 +3,7 @@
 
 import { sha256Hex } from "../../../base/ids.ts";
 import type { ChatRequest, ReasoningOptions, Tool } from "../../../chat/request.ts";
-import { flattenTools } from "../../../chat/tools.ts";
+import { firstByName, flattenTools } from "../../../chat/tools.ts";
 import { cacheFormFor, inForm, markedPlaces } from "../../cache-form.ts";
 import type { RequestContext, UpstreamRequest } from "../../dialect.ts";
 import { openaiEndUser } from "../../end-user.ts";
@@ -182,12 +182,11 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonl
   switch (choice.type) {
     case "tool":
       return { type: choice.kind ?? "function", name: choice.name };
-    case "allowed":
-      return {
-        type: "allowed_tools",
-        mode: choice.mode,
-        tools: choice.names.flatMap((name) => allowedItem(name, tools)),
-      };
+    case "allowed": {
+      const byName = firstByName(tools);
+      const allowed = choice.names.flatMap((name) => allowedItem(name, byName.get(name)));
+      return { type: "allowed_tools", mode: choice.mode, tools: allowed };
+    }
     default:
       return choice.type;
   }
@@ -196,8 +195,7 @@ function choiceOf(choice: NonNullable<ChatRequest["toolChoice"]>, tools: readonl
 /**
  * A tool that may be called. A tool that the provider runs is named by its type; there is none if the provider does not have it.
  */
-function allowedItem(name: string, tools: readonly Tool[]): ResponsesInputItem[] {
-  const tool = tools.find((one) => one.name === name);
+function allowedItem(name: string, tool: Tool | undefined): ResponsesInputItem[] {
   if (tool?.type !== "server") return [{ type: tool?.type ?? "function", name }];
   return tool.origin === RESPONSES ? [{ type: tool.name }] : [];
 }
