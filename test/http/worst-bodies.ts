@@ -22,6 +22,25 @@ const TOOLS = many(1000, (at) => ({
   type: "function",
   function: { name: `tool_${at}`, description: long("word ", 1024), parameters: { type: "object", properties: {} } },
 }));
+/** Calls that share an id, and calls of as many tools. */
+const CALLS = [
+  (at: number) => ["c", `f${at}`],
+  (at: number) => [`c${at}`, `f${at}`],
+  (at: number) => [`c${at}`, "f"],
+].map((named) => many(5000, (at) => named(at) as [string, string]));
+const CALLS_OF_CHAT = CALLS.map((calls) => [
+  { role: "user", content: "x" },
+  {
+    role: "assistant",
+    tool_calls: calls.map(([id, name]) => ({ id, type: "function", function: { name, arguments: "{}" } })),
+  },
+  ...calls.map(([id]) => ({ role: "tool", tool_call_id: id, content: "x" })),
+]);
+const CALLS_OF_MESSAGES = CALLS.map((calls) => [
+  { role: "user", content: "x" },
+  { role: "assistant", content: calls.map(([id, name]) => ({ type: "tool_use", id, name, input: {} })) },
+  { role: "user", content: calls.map(([id]) => ({ type: "tool_result", tool_use_id: id, content: "x" })) },
+]);
 const ITEMS = [
   long("的a ", 12 * MIB),
   many(2000, (at) => ({ role: at % 2 === 0 ? "user" : "assistant", content: long("word ", 1024) })),
@@ -30,6 +49,10 @@ const ITEMS = [
       ? { type: "function_call", call_id: `c${at}`, name: "f", arguments: long('{"a":1} ', 1024) }
       : { type: "function_call_output", call_id: `c${at - 1}`, output: long("wwww", 1024) },
   ),
+  ...CALLS.map((calls) => [
+    ...calls.map(([id, name]) => ({ type: "function_call", call_id: id, name, arguments: "{}" })),
+    ...calls.map(([id]) => ({ type: "function_call_output", call_id: id, output: "x" })),
+  ]),
 ];
 const CONTENTS = [
   [{ role: "user", parts: [{ text: long("的a ", 12 * MIB) }] }],
@@ -78,6 +101,8 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     // Kept in a thread, then read again.
     ...[1, 2].map(() => ({ model, messages: MESSAGES[0], thread_id: "worst" })),
     { model, messages: MESSAGES[3], tools: TOOLS },
+    ...CALLS_OF_CHAT.map((messages) => ({ model, messages })),
+    ...CALLS_OF_CHAT.map((messages, at) => ({ model, messages, thread_id: `worst-${at}` })),
     { model, messages: [{ role: "user", content: "x" }], unknown: nested(100) },
     { model, messages: [{ role: "user", content: "x" }], ...Object.fromEntries(many(20_000, (at) => [`u${at}`, at])) },
   ],
@@ -86,8 +111,8 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     ...ITEMS.map((input) => ({ model, input, store: true })),
   ],
   "POST /v1/responses/input_tokens": ITEMS.map((input) => ({ model, input })),
-  "POST /v1/messages": MESSAGES.map((messages) => ({ model, max_tokens: 10, messages })),
-  "POST /v1/messages/count_tokens": MESSAGES.map((messages) => ({ model, messages })),
+  "POST /v1/messages": [...MESSAGES, ...CALLS_OF_MESSAGES].map((messages) => ({ model, max_tokens: 10, messages })),
+  "POST /v1/messages/count_tokens": [...MESSAGES, ...CALLS_OF_MESSAGES].map((messages) => ({ model, messages })),
   "POST /v1/completions": [{ model, prompt: long("的a ", 12 * MIB) }],
   "POST /api/chat": [
     ...MESSAGES.slice(0, 3).map((messages) => ({ model, stream: false, messages })),
