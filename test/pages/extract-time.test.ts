@@ -41,6 +41,10 @@ describe("the time is linear in the size of the page", () => {
       "figures of authors",
       `<link rel="canonical" href="https://site.example/forum/threads/pumps.12/">${`<div class=post><div class=postprofile>${"<p>12</p>".repeat(5)}</div><div class=post-body>${text}</div></div>`.repeat(1500)}`,
     ],
+    [
+      "notes with one mark",
+      `${Array.from({ length: 8000 }, (_, n) => `<p>${text}<sup><a href="#fn${n}">1</a></sup></p>`).join("")}<ol>${Array.from({ length: 8000 }, (_, n) => `<li id="fn${n}">note`).join("")}</ol>`,
+    ],
     ["headings", `<h2>${text}</h2><p>x</p>`.repeat(2000)],
     ["depth", `${"<div class=a>".repeat(180)}${`<p>${text}</p>`.repeat(2000)}`],
     ["listings", `<div class="x">${"<pre>let x</pre>".repeat(4000)}</div>`],
