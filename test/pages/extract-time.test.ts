@@ -24,6 +24,11 @@ describe("the time is linear in the size of the page", () => {
       "parts that are hidden by name, at a depth",
       `<p>${text}</p>${'<div class="a hide">'.repeat(190)}${`<p>${text}</p>`.repeat(2000)}`,
     ],
+    [
+      "lists of facts in lists of facts",
+      `<p>${text}</p>${'<dl class="facts"><dt>a</dt><dd>b'.repeat(90)}${'<table class="facts"><tr><td>a</td><td>b</td></tr></table>'.repeat(3000)}`,
+    ],
+    ["places in places", `<p>${text}</p>${'<div class="breadcrumbs">'.repeat(190)}${"<p>a</p>".repeat(2000)}`],
     ["windows in windows", `<p>${text}</p>${'<div class="modal">'.repeat(190)}${`<p>${text}</p>`.repeat(2000)}`],
     [
       "titles of one part",

@@ -33,6 +33,7 @@ import type { PageKind } from "./kind-signs.ts";
 import { type Doubt, describeBlocks, labelVerdicts } from "./labels.ts";
 import { keepLegends } from "./legends.ts";
 import { dropNextArticle } from "./next-article.ts";
+import { dropOtherPages } from "./other-pages.ts";
 import { dropOtherProducts } from "./other-products.ts";
 import { dropAuthorFigures, keepPosts } from "./posts.ts";
 import { prune } from "./prune.ts";
@@ -81,6 +82,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "small-page", because: "the page has only a few sentences", run: keepSmall },
   { name: "windows", because: "it stands in a window that opens over the page", run: dropWindows },
+  { name: "other-pages", because: "it leads to other pages", run: dropOtherPages },
   { name: "buttons", because: "the label of a button", run: dropButtons },
   { name: "other-products", because: "a tile of another product", run: dropOtherProducts },
   { name: "entry-labels", because: "each entry of the list says the same", run: dropEntryLabels },

@@ -1,6 +1,7 @@
 // Drops what stands in windows that open over a page: terms of an offer, tables of sizes, forms.
 
 import { closest, type PageElement } from "../dom/node.ts";
+import type { Block } from "./blocks.ts";
 import { isNamedPrice } from "./expected-parts.ts";
 import { headingLevel, type JudgedPage, sumChars } from "./judged.ts";
 
@@ -10,20 +11,25 @@ const WINDOWS_SHARE_MAX = 0.3;
 
 /** Drops such windows. */
 export function dropWindows({ kept }: JudgedPage): void {
+  dropNamed(kept, WINDOW, WINDOWS_SHARE_MAX);
+}
+
+/** Drops what stands in parts with certain class names, unless it is more than a share of the kept text, a headline or a price. */
+export function dropNamed(kept: Set<Block>, names: RegExp, shareMax: number): void {
   const known = new Map<PageElement, boolean>();
-  const isWindow = (element: PageElement) => {
+  const isNamed = (element: PageElement) => {
     const found = known.get(element);
     if (found !== undefined) return found;
-    const answer = element.className !== "" && WINDOW.test(element.className);
+    const answer = element.className !== "" && names.test(element.className);
     known.set(element, answer);
     return answer;
   };
   const inside = [...kept].filter(
     (block) =>
-      (isWindow(block.element) || closest(block.element, isWindow) !== undefined) &&
+      (isNamed(block.element) || closest(block.element, isNamed) !== undefined) &&
       headingLevel(block) !== 1 &&
       !isNamedPrice({ ...block, element: block.nodes[0]?.parentNode ?? block.element }),
   );
-  if (inside.length === 0 || sumChars(inside) > sumChars(kept) * WINDOWS_SHARE_MAX) return;
+  if (inside.length === 0 || sumChars(inside) > sumChars(kept) * shareMax) return;
   for (const block of inside) kept.delete(block);
 }
