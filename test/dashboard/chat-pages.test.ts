@@ -323,6 +323,7 @@ describe.skipIf(isMissing)("in a browser", () => {
       await page.getByText("This request as code").waitFor();
       await page.getByRole("button", { name: "Send" }).click();
       await page.getByRole("heading", { name: "Drawn" }).waitFor();
+      expect(await page.getByText("The models are not loaded yet.").count()).toBe(0);
       expect(complaints).toEqual([]);
       await context.close();
     },

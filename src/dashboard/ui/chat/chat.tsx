@@ -6,7 +6,7 @@ import type { Listing, ModelChoice } from "../../contract.ts";
 import { useEscape } from "../escape.ts";
 import { useLoad } from "../load.ts";
 import { Code } from "../parts/copy.tsx";
-import { Notice, say } from "../parts/notice.tsx";
+import { Notice, say, unsay } from "../parts/notice.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { REQUEST_CODES } from "../request-code.ts";
 import { baseUrl, freshKey } from "../session.ts";
@@ -27,13 +27,17 @@ export function Chat({ chat }: { chat: ChatState }) {
   const busy = isBusy(chat);
   const follow = useFollow([chat.messages.value, chat.second.messages.value], busy);
   useEscape(busy, chat.stop);
+  const isTold = useRef(false);
   const withModel = (chosen: ModelChoice | undefined, act: (model: ModelChoice) => Promise<void>) => {
     if (chosen === undefined) {
       // What was typed stays, so that it can be sent later.
       const isLoaded = models.value.value !== undefined;
       say(isLoaded ? "There is no model that you can use." : "The models are not loaded yet. Send it again.", "warn");
+      isTold.current = true;
       return;
     }
+    if (isTold.current) unsay();
+    isTold.current = false;
     follow.start();
     void act(chosen);
   };

@@ -220,7 +220,7 @@ function ModelSelect(props: {
 
 function factsOf({ context_length, prices, supports_tools, supports_vision }: ModelChoice): string {
   const facts = context_length === null ? [] : [`${short(context_length)} tokens`];
-  facts.push(`${priceText(prices)}${prices === null ? "" : " per million tokens"}`);
+  facts.push(prices === null ? "price unknown" : `${priceText(prices)} per million tokens`);
   if (!supports_tools) facts.push("no tools");
   if (!supports_vision) facts.push("no pictures");
   return facts.join(", ");
