@@ -28,12 +28,26 @@ export interface NameRules {
   leadingLetter?: boolean;
 }
 
+const PLAIN_RULES: NameRules = {};
+
+/** The names of the requests that are in progress: the answer needs those of its request again. */
+const known = new WeakMap<ChatRequest, NameTable>();
+
+function namesOf(chat: ChatRequest, rules: NameRules): NameTable {
+  let names = known.get(chat);
+  if (names?.rules !== rules) {
+    names = new NameTable(chat, rules);
+    known.set(chat, names);
+  }
+  return names;
+}
+
 /**
  * The request with plain functions only; the same object if nothing changes. With `native`, for upstreams that support custom
  * tools and namespaces, only invalid names change.
  */
-export function flattenTools(chat: ChatRequest, options: NameRules & { native?: boolean } = {}): ChatRequest {
-  const names = new NameTable(chat, options);
+export function flattenTools(chat: ChatRequest, options: NameRules & { native?: boolean } = PLAIN_RULES): ChatRequest {
+  const names = namesOf(chat, options);
   if (names.idle) return chat;
   if (options.native) return shortenNames(chat, names);
   const flat: ChatRequest = {
@@ -59,8 +73,8 @@ export class ToolRestorer {
   readonly #inputs = new Map<string, string>();
 
   /** `rules`: those with which the request was flattened. */
-  constructor(chat: ChatRequest, rules: NameRules = {}) {
-    this.#names = new NameTable(chat, rules);
+  constructor(chat: ChatRequest, rules: NameRules = PLAIN_RULES) {
+    this.#names = namesOf(chat, rules);
   }
 
   /** Whether every event passes unchanged, so that the restorer can be omitted. */
@@ -118,11 +132,11 @@ class NameTable {
   /** The first flattened name of each name, whatever its namespace. */
   readonly #anywhere = new Map<string, string>();
   readonly #unused = new UnusedNames({ before: "_", charsMax: NAME_CHARS_MAX });
-  readonly #rules: NameRules;
+  readonly rules: NameRules;
   #changes = false;
 
   constructor(chat: ChatRequest, rules: NameRules) {
-    this.#rules = rules;
+    this.rules = rules;
     // Plain functions keep their names, so they are entered first and others are renamed.
     const tools = chat.tools.filter((tool): tool is FunctionTool | CustomTool => tool.type !== "server");
     const isPlain = (tool: FunctionTool | CustomTool) =>
@@ -157,7 +171,7 @@ class NameTable {
   #enter(name: string, namespace: string | undefined, kind: "function" | "custom"): void {
     const id = key(name, namespace);
     if (this.#flat.has(id)) return;
-    const flat = this.#unused.take(legal(namespace === undefined ? name : `${namespace}__${name}`, this.#rules));
+    const flat = this.#unused.take(legal(namespace === undefined ? name : `${namespace}__${name}`, this.rules));
     this.#flat.set(id, flat);
     if (flat !== name || kind === "custom" || namespace !== undefined) {
       this.#originals.set(flat, { name, namespace, kind });
