@@ -6,6 +6,8 @@ import { type JudgedPage, shareOfKept } from "./judged.ts";
 
 /** Longer text is no title. */
 const TITLE_CHARS_MAX = 200;
+/** How many blocks after a title are looked at before its part is. */
+const OPENED_REACH = 6;
 /** If at least this share of the text of a part is kept, its title is kept too. */
 const OPENED_SHARE = 0.5;
 /** What a control says that shows more of a text: it is no title. */
@@ -20,6 +22,12 @@ export function keepOpeners({ document, blocks, kept }: JudgedPage): void {
     const own = titles.get(control);
     if (own === undefined) titles.set(control, [block]);
     else own.push(block);
+  }
+  // Most controls, as those of menus, open nothing that is kept.
+  for (const [control, own] of titles) {
+    const after = (own[own.length - 1] as Block).index + 1;
+    const isBeforeKept = blocks.slice(after, after + OPENED_REACH).some((block) => kept.has(block));
+    if (!isBeforeKept || own.every((block) => kept.has(block))) titles.delete(control);
   }
   if (titles.size === 0) return;
   const ids = new Map<string, PageElement>();
@@ -49,9 +57,10 @@ function controlOf({ element, nodes, text }: Block): PageElement | undefined {
 
 /** The id of the part that a control opens; "" if it states none. */
 function targetOf({ attributes }: PageElement): string {
-  const said = attributes["aria-controls"] ?? attributes["data-bs-target"] ?? attributes["data-target"];
-  const toggle = attributes["data-bs-toggle"] ?? attributes["data-toggle"];
-  return (said ?? (toggle === "collapse" ? attributes["href"] : undefined) ?? "").replace(/^#/, "");
+  let said = attributes["aria-controls"] ?? attributes["data-bs-target"] ?? attributes["data-target"];
+  if (said === undefined && (attributes["data-bs-toggle"] ?? attributes["data-toggle"]) === "collapse")
+    said = attributes["href"];
+  return said === undefined ? "" : said.replace(/^#/, "");
 }
 
 function isWithin(element: PageElement, around: PageElement): boolean {
