@@ -66,10 +66,10 @@ function scoresOf(set: string, id: string, truth: Truth): number[] {
   const document = readPage(readHtml(root, set, id));
   const blocks = cutBlocks(document.body);
   const weights: Weights = folds === undefined ? loadWeights() : weightsFrom(folds, set, id);
-  const { verdicts, kind } = judgeBlocks(document, blocks, { url: ADDRESS, weights });
+  const { verdicts, kind, isSureArticle } = judgeBlocks(document, blocks, { url: ADDRESS, weights });
   return VARIANTS.map((without) => {
     const kept = chooseMain(document, blocks, verdicts, {
-      kind: without === KINDS ? () => undefined : kind,
+      ...(without === KINDS ? {} : { kind, isSureArticle }),
       ...(without === undefined ? {} : { without }),
     });
     return keptF1([...kept].map(({ text }) => text).join("\n"), truth);

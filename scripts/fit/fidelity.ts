@@ -62,8 +62,8 @@ export function checkFidelity(html: string): Fidelity {
   const judged = readPage(html);
   const blocks = cutBlocks(judged.body);
   const weights = loadWeights();
-  const { verdicts, kind } = judgeBlocks(judged, blocks, { url: ADDRESS, weights });
-  const kept = chooseMain(judged, blocks, verdicts, { kind });
+  const { verdicts, kind, isSureArticle } = judgeBlocks(judged, blocks, { url: ADDRESS, weights });
+  const kept = chooseMain(judged, blocks, verdicts, { kind, isSureArticle });
   const document = readPage(html);
   keepMainContent(document, { url: ADDRESS, weights, trace: createTrace(false) });
   const shown = lettersOf(plain(toMarkdown(document.body)));

@@ -11,7 +11,15 @@ function left(html: string): string[] {
   const blocks = cutBlocks(document.body);
   const verdicts = blocks.map(() => 1);
   const kept = new Set(blocks);
-  dropRepeats({ document, blocks, verdicts, unadjusted: verdicts, kept, kind: () => undefined });
+  dropRepeats({
+    document,
+    blocks,
+    verdicts,
+    unadjusted: verdicts,
+    kept,
+    kind: () => undefined,
+    isSureArticle: () => false,
+  });
   return [...kept].map(({ text }) => text);
 }
 

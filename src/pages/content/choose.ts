@@ -10,7 +10,7 @@ import { readNeighbourhood } from "./context.ts";
 import { readFeatures } from "./features.ts";
 import type { PageKind } from "./kind-signs.ts";
 import { readKindTraits } from "./kind-traits.ts";
-import { certainKind, type KindTable, kindShares } from "./kinds.ts";
+import { certainKind, isSurelyArticle, type KindTable, kindShares } from "./kinds.ts";
 import { type WordWeights, wordOdds, wordRows } from "./word-signs.ts";
 
 /** The weights of words, the two fitted ensembles, and the trees that tell the kind of a page. */
@@ -28,6 +28,8 @@ export interface PageJudgement {
   readonly verdicts: readonly number[];
   /** The kind of the page, if it is certain. It is found out when it is asked for. */
   readonly kind: () => PageKind | undefined;
+  /** Whether the page is surely an article. */
+  readonly isSureArticle: () => boolean;
 }
 
 /** How much more the second pass counts than the first one. */
@@ -55,10 +57,10 @@ export function judgeBlocks(
       ? 0
       : sigmoid((SECOND_SHARE * (bySecond[index] as number) + (byFirst[index] as number)) / (SECOND_SHARE + 1)),
   );
-  const kind = lazily(() =>
-    kinds === undefined ? undefined : certainKind(kindShares(readKindTraits(document, blocks, { url, shared }), kinds)),
+  const shares = lazily(() =>
+    kinds === undefined ? [] : kindShares(readKindTraits(document, blocks, { url, shared }), kinds),
   );
-  return { verdicts, kind };
+  return { verdicts, kind: lazily(() => certainKind(shares())), isSureArticle: () => isSurelyArticle(shares()) };
 }
 
 /**
@@ -76,17 +78,16 @@ export function bestThreshold(
   verdicts: readonly number[],
   kind: PageKind | undefined,
 ): number {
-  const size = (block: Block) => block.text.length + 2;
-  const order = blocks.map((block) => block.index).sort((a, b) => (verdicts[b] as number) - (verdicts[a] as number));
+  const order = bestFirst(blocks, verdicts);
   let wanted = 0;
-  for (const block of blocks) wanted += size(block) * (verdicts[block.index] as number);
+  for (const block of blocks) wanted += sizeOf(block) * (verdicts[block.index] as number);
   if (kind === "article") wanted *= WANTED_OF_ARTICLE;
   let taken = 0;
   let right = 0;
   let best = -1;
   let threshold = 0.5;
   for (const index of order) {
-    const length = size(blocks[index] as Block);
+    const length = sizeOf(blocks[index] as Block);
     taken += length;
     right += length * (verdicts[index] as number);
     const expected = (2 * right) / (taken + wanted);
@@ -96,4 +97,54 @@ export function bestThreshold(
     }
   }
   return threshold;
+}
+
+/** How many cases of what a page's text may be are looked at. */
+const CASES = 50;
+/** A reader misses a text more than one is disturbed by what is beside it, so that at least this share of the other choice is kept. */
+const SHARE_OF_OTHER = 1 / 8;
+
+/**
+ * The same for an article, of which doubtful blocks are all content or none: a hundred comments that are each doubtful are not half of
+ * what is wanted. In each case, the text is what has at least a certain verdict, and the threshold has the best mean F1 of all cases.
+ */
+export function thresholdOfArticle(blocks: readonly Block[], verdicts: readonly number[]): number {
+  const order = bestFirst(blocks, verdicts);
+  const wanted = wantedByCase(
+    order.map((index) => ({ size: sizeOf(blocks[index] as Block), verdict: verdicts[index] as number })),
+  );
+  let taken = 0;
+  let best = -1;
+  let threshold = 0.5;
+  for (const index of order) {
+    taken += sizeOf(blocks[index] as Block);
+    let expected = 0;
+    for (const size of wanted) expected += Math.min(taken, size) / (taken + size);
+    if (expected <= best) continue;
+    best = expected;
+    threshold = verdicts[index] as number;
+  }
+  const other = bestThreshold(blocks, verdicts, "article");
+  const sizeFrom = (least: number) =>
+    blocks.reduce((sum, block) => sum + ((verdicts[block.index] as number) < least ? 0 : sizeOf(block)), 0);
+  return sizeFrom(threshold) < sizeFrom(other) * SHARE_OF_OTHER ? other : threshold;
+}
+
+/** The size of the text in each case, from the most demanding one on. The blocks are in the order of their verdicts. */
+function wantedByCase(parts: readonly { readonly size: number; readonly verdict: number }[]): number[] {
+  let at = 0;
+  let sum = 0;
+  return Array.from({ length: CASES }, (_, i) => {
+    const least = 1 - (i + 0.5) / CASES;
+    for (let part = parts[at]; part !== undefined && part.verdict > least; part = parts[++at]) sum += part.size;
+    return sum;
+  });
+}
+
+function bestFirst(blocks: readonly Block[], verdicts: readonly number[]): number[] {
+  return blocks.map((block) => block.index).sort((a, b) => (verdicts[b] as number) - (verdicts[a] as number));
+}
+
+function sizeOf({ text }: Block): number {
+  return text.length + 2;
 }

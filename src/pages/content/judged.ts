@@ -17,6 +17,8 @@ export interface JudgedPage {
   readonly kept: Set<Block>;
   /** The kind of the page, if it is certain. */
   readonly kind: () => PageKind | undefined;
+  /** Whether the page is surely an article. */
+  readonly isSureArticle: () => boolean;
 }
 
 /** Whether the page is a thread of a forum, by its metadata or by its kind. */

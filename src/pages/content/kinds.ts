@@ -21,6 +21,14 @@ export function certainKind(shares: readonly number[]): PageKind | undefined {
   return most < CERTAIN ? undefined : PAGE_KINDS[shares.indexOf(most)];
 }
 
+/** The same for the choice of an article's text: a list of articles is often taken for one. */
+const SURE_OF_ARTICLE = 0.9;
+
+/** Whether a page is surely an article. */
+export function isSurelyArticle(shares: readonly number[]): boolean {
+  return (shares[PAGE_KINDS.indexOf("article")] ?? 0) >= SURE_OF_ARTICLE;
+}
+
 /** The probability of a kind of which an address and the trees are sure, or a sign and the trees. */
 const BY_ADDRESS = 0.98;
 const BY_SIGN = 0.95;

@@ -7,7 +7,7 @@ import type { PageDocument } from "../dom/parse.ts";
 import { isTable } from "../dom/parts.ts";
 import { keepOpeners } from "./accordions.ts";
 import { type Block, cutBlocks } from "./blocks.ts";
-import { bestThreshold, judgeBlocks, type Weights } from "./choose.ts";
+import { bestThreshold, judgeBlocks, type PageJudgement, thresholdOfArticle, type Weights } from "./choose.ts";
 import {
   dropButtons,
   dropReplyTitles,
@@ -146,11 +146,11 @@ export function keepMainContent(
   const rest: PageText[] = [];
   const blocks = cutBlocks(document.body, rest);
   if (blocks.length === 0) return {};
-  const { verdicts, kind } =
+  const { verdicts, kind, isSureArticle }: PageJudgement =
     labelled === undefined
       ? judgeBlocks(document, blocks, { url, weights })
-      : { verdicts: labelVerdicts(blocks, labelled), kind: () => undefined };
-  const kept = chooseMain(document, blocks, verdicts, { trace, kind });
+      : { verdicts: labelVerdicts(blocks, labelled), kind: () => undefined, isSureArticle: () => false };
+  const kept = chooseMain(document, blocks, verdicts, { trace, kind, isSureArticle });
   const quality = labelled === undefined ? predictQuality(blocks, verdicts, kept) : undefined;
   const lines =
     doubt !== undefined && quality !== undefined && quality < doubt.below ? describeBlocks(blocks) : undefined;
@@ -167,6 +167,8 @@ export interface ChoiceOptions {
   readonly trace?: Trace;
   /** The kind of the page, if it is certain. */
   readonly kind?: (() => PageKind | undefined) | undefined;
+  /** Whether the page is surely an article. */
+  readonly isSureArticle?: () => boolean;
   /** A step that is not run, to measure what it brings. */
   readonly without?: string;
 }
@@ -179,7 +181,7 @@ export function chooseMain(
   document: PageDocument,
   blocks: readonly Block[],
   verdicts: readonly number[],
-  { trace, without, kind = () => undefined }: ChoiceOptions = {},
+  { trace, without, kind = () => undefined, isSureArticle = () => false }: ChoiceOptions = {},
 ): ReadonlySet<Block> {
   const levelled = levelGroups(blocks, verdicts);
   // The navigation of a site is never content, whatever the fitted model says of a short page.
@@ -194,6 +196,7 @@ export function chooseMain(
     unadjusted,
     kept: new Set(),
     kind,
+    isSureArticle,
   };
   if (trace?.isKept !== true) runSteps(page, without);
   else traceSteps(page, trace);
@@ -219,8 +222,8 @@ function traceSteps({ blocks, ...page }: JudgedPage, trace: Trace): void {
   }
 }
 
-function chooseBlocks({ blocks, verdicts, kept, kind }: JudgedPage): void {
-  const threshold = bestThreshold(blocks, verdicts, kind());
+function chooseBlocks({ blocks, verdicts, kept, kind, isSureArticle }: JudgedPage): void {
+  const threshold = isSureArticle() ? thresholdOfArticle(blocks, verdicts) : bestThreshold(blocks, verdicts, kind());
   for (const block of blocks) if ((verdicts[block.index] as number) >= threshold) kept.add(block);
 }
 
