@@ -52,7 +52,10 @@ export class Folder {
         const block = this.#blocks.get(event.id);
         if (block?.type !== "text") break;
         block.text += event.text;
-        if (event.logprobs !== undefined) block.logprobs = [...(block.logprobs ?? []), ...event.logprobs];
+        if (event.logprobs !== undefined) {
+          block.logprobs ??= [];
+          for (const one of event.logprobs) block.logprobs.push(one);
+        }
         break;
       }
       case "text-end":
@@ -175,7 +178,9 @@ export class Folder {
     }
     const block = this.#blocks.get(event.id);
     if (event.type === "citation") {
-      if (block?.type === "text") block.citations = [...(block.citations ?? []), event.citation];
+      if (block?.type !== "text") return;
+      block.citations ??= [];
+      block.citations.push(event.citation);
       return;
     }
     if (block?.type !== "server-tool") return;

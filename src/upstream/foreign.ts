@@ -14,6 +14,7 @@ import type {
   MediaSource,
   OpaquePart,
   TextPart,
+  UserContent,
 } from "../chat/request.ts";
 import type { DialectName } from "../vendors/protocols.ts";
 
@@ -85,33 +86,36 @@ export function inOwnFormat(
     // An assistant turn without other content is left out.
     if (own === message || own.content.length > 0) messages.push(own);
   });
-  if (!places.pictures && movePictures(messages)) changed = true;
+  const shown = places.pictures ? messages : withMovedPictures(messages);
   const [first] = gone;
-  if (first !== undefined && !messages.some(({ role }) => role !== "system")) {
+  if (first !== undefined && !shown.some(({ role }) => role !== "system")) {
     throw new ForeignPiece(first.value);
   }
-  return changed ? { ...chat, messages } : chat;
+  return changed || shown !== messages ? { ...chat, messages: shown } : chat;
 }
 
-/** Moves pictures that the model drew to the user's next turn. Returns whether there were any. */
-function movePictures(messages: ChatMessage[]): boolean {
-  let moved = false;
+/** The messages with pictures that the model drew in the user's next turn; the same list if there are none. */
+function withMovedPictures(messages: ChatMessage[]): ChatMessage[] {
+  const hasPicture = ({ role, content }: ChatMessage) => role === "assistant" && content.some(isPicture);
+  if (!messages.some(hasPicture)) return messages;
+  const out: ChatMessage[] = [];
   let pictures: ImagePart[] = [];
-  for (let at = 0; at < messages.length; at++) {
-    const message = messages[at] as ChatMessage;
-    if (message.role === "assistant" && message.content.some(({ type }) => type === "image")) {
-      moved = true;
+  for (const message of messages) {
+    if (message.role === "assistant" && hasPicture(message)) {
       for (const part of message.content) if (part.type === "image") pictures.push(part);
-      const content = message.content.filter(({ type }) => type !== "image");
-      if (content.length > 0) messages[at] = { ...message, content };
-      else messages.splice(at--, 1);
+      const content = message.content.filter((part) => !isPicture(part));
+      if (content.length > 0) out.push({ ...message, content });
     } else if (message.role === "user" && pictures.length > 0) {
-      messages[at] = { ...message, content: [...pictures, ...message.content] };
+      out.push({ ...message, content: [...pictures, ...message.content] });
       pictures = [];
-    }
+    } else out.push(message);
   }
-  if (pictures.length > 0) messages.push({ role: "user", content: pictures });
-  return moved;
+  if (pictures.length > 0) out.push({ role: "user", content: pictures });
+  return out;
+}
+
+function isPicture({ type }: { type: string }): boolean {
+  return type === "image";
 }
 
 interface Losses {
@@ -143,14 +147,18 @@ function messageInOwnWords(
     return [];
   };
   // A part becomes text, images and documents, which are allowed wherever such a part is.
-  const inOwnTerms = <P extends { type: string }>(part: P, beside: readonly { type: string }[]): P[] => {
-    if (!isForeign(part)) return [part];
+  const inOwnTerms = <P extends { type: string }>(parts: readonly P[]): P[] => {
+    // Looked for once: thousands of parts may be foreign.
+    const isAlone = parts.every(isForeign);
+    return parts.flatMap((part) => (isForeign(part) ? toldElse(part, isAlone) : [part]));
+  };
+  const toldElse = <P extends { type: string }>(part: P, isAlone: boolean): P[] => {
     if (part.type === "file") return toldOf(part as never) as unknown[] as P[];
     const own = saidBy(part as never);
     if (own !== undefined) return own as unknown[] as P[];
     const opaque = part as unknown as OpaquePart;
     if (WITHOUT_EFFECT.has(opaque.value["type"])) return [];
-    if (MEANT.has(opaque.value["type"]) || !beside.some((one) => !isForeign(one))) {
+    if (MEANT.has(opaque.value["type"]) || isAlone) {
       throw new ForeignPiece(opaque.value);
     }
     return drop(opaque);
@@ -163,12 +171,12 @@ function messageInOwnWords(
   if (message.role === "tool") {
     const content = message.content.map((result) => ({
       ...result,
-      content: result.content.flatMap((part) => inOwnTerms(part, result.content)),
+      content: inOwnTerms(result.content),
     }));
     return { ...message, content };
   }
   if (message.role !== "assistant") {
-    const content = message.content.flatMap((part) => inOwnTerms(part, message.content));
+    const content = inOwnTerms<UserContent>(message.content);
     return { ...message, content } as ChatMessage;
   }
   const content = message.content.flatMap((part) => {

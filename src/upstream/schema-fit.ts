@@ -1,7 +1,7 @@
 // Converts a JSON Schema to one that a vendor accepts. Unsupported keywords move into the description, where the model reads
 // them. A schema whose structure cannot be expressed is not replaced by a different one; the caller is told instead.
 
-import { isRecord } from "../base/json-object.ts";
+import { inOneOrder, isRecord } from "../base/json-object.ts";
 import { OPENAI_STRICT_SCHEMA } from "../vendors/openai.ts";
 import { SCHEMA_NOTES, type SchemaRules } from "../vendors/schema-rules.ts";
 
@@ -173,9 +173,8 @@ export function toolSchema(parameters: Schema): Schema {
   for (const [name, said] of propertiesOf([...some, ...every, rest])) {
     properties[name] = said.length === 1 ? said[0] : { anyOf: said };
   }
-  const shared = list(some[0]?.["required"]).filter((name) =>
-    some.every((one) => list(one["required"]).includes(name)),
-  );
+  const [first, ...others] = some.map((one) => new Set<unknown>(list(one["required"])));
+  const shared = [...(first ?? [])].filter((name) => others.every((names) => names.has(name)));
   const required = new Set([...list(rest["required"]), ...every.flatMap((one) => list(one["required"])), ...shared]);
   const rule = JSON.stringify({ anyOf, oneOf, allOf });
   const said = typeof rest["description"] === "string" ? `${rest["description"]}\n` : "";
@@ -186,14 +185,16 @@ export function toolSchema(parameters: Schema): Schema {
 /**
  * The schemas of each property, merged over the alternatives, which often have a property of the same name that tells them apart.
  */
-function propertiesOf(schemas: readonly Schema[]): Map<string, unknown[]> {
-  const out = new Map<string, unknown[]>();
+function propertiesOf(schemas: readonly Schema[]): [name: string, said: unknown[]][] {
+  // By their JSON, since there may be thousands of alternatives.
+  const out = new Map<string, Map<string, unknown>>();
   for (const { properties } of schemas) {
     for (const [name, schema] of Object.entries(isSchema(properties) ? properties : {})) {
-      const said = out.get(name) ?? [];
-      if (!said.some((one) => Bun.deepEquals(one, schema))) said.push(schema);
+      const said = out.get(name) ?? new Map<string, unknown>();
+      const text = inOneOrder(schema);
+      if (!said.has(text)) said.set(text, schema);
       out.set(name, said);
     }
   }
-  return out;
+  return [...out].map(([name, said]) => [name, [...said.values()]]);
 }

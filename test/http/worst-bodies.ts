@@ -22,6 +22,13 @@ const TOOLS = many(1000, (at) => ({
   type: "function",
   function: { name: `tool_${at}`, description: long("word ", 1024), parameters: { type: "object", properties: {} } },
 }));
+/** Parameters whose alternatives have another schema each for one property, and require the same properties. */
+const ALTERNATIVES = [
+  { anyOf: many(15_000, (at) => ({ properties: { kind: { const: at } } })) },
+  { anyOf: [0, 1].map(() => ({ required: many(20_000, (at) => `p${at}`) })) },
+];
+/** Parts that only another protocol has, beside one that all have. */
+const UNKNOWN_PARTS = [...many(20_000, () => ({ type: "unknown" })), { type: "text", text: "x" }];
 /** Calls that share an id, and calls of as many tools. */
 const CALLS = [
   (at: number) => ["c", `f${at}`],
@@ -101,6 +108,12 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     // Kept in a thread, then read again.
     ...[1, 2].map(() => ({ model, messages: MESSAGES[0], thread_id: "worst" })),
     { model, messages: MESSAGES[3], tools: TOOLS },
+    ...ALTERNATIVES.map((parameters) => ({
+      ...{ model, messages: [{ role: "user", content: "x" }] },
+      tools: [{ type: "function", function: { name: "f", parameters } }],
+    })),
+    { model, messages: [{ role: "user", content: UNKNOWN_PARTS }] },
+    { model, messages: many(20_000, () => ({ role: "user", content: "Go on." })) },
     ...CALLS_OF_CHAT.map((messages) => ({ model, messages })),
     ...CALLS_OF_CHAT.map((messages, at) => ({ model, messages, thread_id: `worst-${at}` })),
     { model, messages: [{ role: "user", content: "x" }], unknown: nested(100) },

@@ -1,20 +1,24 @@
 // Thousands of calls, results and tools that are named alike, or name one another, hold the event loop up no longer than others.
 
 import { expect, test } from "bun:test";
-import type { ChatMessage, ChatRequest, FunctionTool, ToolCallPart, ToolResultPart } from "../../src/chat/request.ts";
+import type {
+  ChatMessage,
+  ChatRequest,
+  FunctionTool,
+  ToolCallPart,
+  ToolResultPart,
+  UserContent,
+} from "../../src/chat/request.ts";
 import { flattenTools, ToolRestorer } from "../../src/chat/tools.ts";
 import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect.ts";
 import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
 import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
+import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
 import { chat, context } from "./support.ts";
 
 /** A body may hold 100,000 values: about so many calls with results. */
 const COUNT = 6000;
-/** The longest step that a body may take. */
-const STEP_MS_MAX = 50;
-/** What takes too long is measured again, since code runs slowly before it is compiled and garbage is collected at any time. */
-const TRIES = 6;
 
 const many = <T>(one: (at: number) => T): T[] => Array.from({ length: COUNT }, (_, at) => one(at));
 const asked: ChatMessage = { role: "user", content: [{ type: "text", text: "x" }] };
@@ -30,6 +34,7 @@ const tool = (name: string, namespace?: string): FunctionTool => ({
   parameters: { type: "object" },
   ...(namespace === undefined ? {} : { namespace }),
 });
+const withSchema = (parameters: Record<string, unknown>): FunctionTool => ({ type: "function", name: "f", parameters });
 const inOneTurn = (ids: readonly string[], answered: readonly string[], nameOf?: (at: number) => string) => [
   asked,
   { role: "assistant" as const, content: ids.map((id, at) => call(id, nameOf?.(at))) },
@@ -86,20 +91,33 @@ const REQUESTS: readonly (readonly [string, Partial<ChatRequest>])[] = [
       toolChoice: { type: "allowed", mode: "required", names: many((at) => `n${COUNT - 1 - at}`) },
     },
   ],
+  [
+    "a tool with many alternatives",
+    { messages: [asked], tools: [withSchema({ anyOf: many((at) => ({ properties: { kind: { const: at } } })) })] },
+  ],
+  [
+    "a tool whose alternatives require much",
+    {
+      messages: [asked],
+      tools: [withSchema({ anyOf: [ids, ids.toReversed()].map((names) => ({ required: [...names, ...names] })) })],
+    },
+  ],
+  [
+    "parts that only another protocol has",
+    {
+      messages: [
+        {
+          role: "user",
+          content: [
+            ...many((): UserContent => ({ type: "opaque", origin: "other", value: { type: "x" } })),
+            { type: "text", text: "x" },
+          ],
+        },
+      ],
+    },
+  ],
 ];
 const DIALECTS = [openaiChat, anthropicMessages, gemini, openaiResponses];
-
-/** The least processor time of some tries. */
-function leastMs(work: () => unknown): number {
-  let least = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < TRIES && least >= STEP_MS_MAX; attempt++) {
-    const before = process.threadCpuUsage();
-    work();
-    const { user, system } = process.threadCpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
-}
 
 const CASES = REQUESTS.flatMap(([name, part]) =>
   DIALECTS.map((dialect) => ({ name, part, dialect, protocol: dialect.name })),

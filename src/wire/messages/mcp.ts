@@ -16,7 +16,8 @@ export const mcpOfMessages: McpFormat = {
   named(chat) {
     const listed = chat.extra[MEMBER];
     if (listed === undefined || listed === null) return [];
-    return check.expectList(listed, MEMBER).map((element, i) => readServer(element, check.at(MEMBER, i), chat));
+    const sets = toolsetsOf(chat);
+    return check.expectList(listed, MEMBER).map((element, i) => readServer(element, check.at(MEMBER, i), sets));
   },
   without({ tools, extra }, labels) {
     const { [MEMBER]: listed, ...others } = extra;
@@ -37,21 +38,29 @@ function isToolset(tool: Tool): tool is ServerTool {
   return tool.type === "server" && tool.origin === MESSAGES_ORIGIN && tool.name === TOOLSET;
 }
 
-function readServer(element: unknown, path: string, { tools }: ChatRequest): NamedMcpServer {
+/** The first set of each server's tools. */
+function toolsetsOf({ tools }: ChatRequest): ReadonlyMap<unknown, ServerTool> {
+  const sets = new Map<unknown, ServerTool>();
+  for (const tool of tools) {
+    if (!isToolset(tool)) continue;
+    const label = tool.value["mcp_server_name"];
+    if (!sets.has(label)) sets.set(label, tool);
+  }
+  return sets;
+}
+
+function readServer(element: unknown, path: string, sets: ReadonlyMap<unknown, ServerTool>): NamedMcpServer {
   const server = check.expectFields(element, path);
   const label = check.need(server, "name", check.expectText, path);
   const token = check.maybe(server, "authorization_token", check.expectText, path);
-  const set = tools.find((tool) => isToolset(tool) && tool.value["mcp_server_name"] === label);
+  const set = sets.get(label);
   const settings = check.maybe(server, "tool_configuration", check.expectFields, path) ?? {};
   return {
     label,
     url: check.maybe(server, "url", check.expectText, path),
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     param: path,
-    allows:
-      set === undefined
-        ? allowedBy(settings, check.at(path, "tool_configuration"))
-        : enabledBy((set as ServerTool).value),
+    allows: set === undefined ? allowedBy(settings, check.at(path, "tool_configuration")) : enabledBy(set.value),
     // The protocol has no approval.
     needsApproval: () => false,
   };

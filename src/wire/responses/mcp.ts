@@ -9,8 +9,10 @@ import { RESPONSES_ORIGIN } from "./tools.ts";
 /** Loaded with the first request that needs it. */
 export const mcpOfResponses: McpFormat = {
   origin: RESPONSES_ORIGIN,
-  named: ({ tools }, body) =>
-    tools.filter(isServer).map(({ value }) => readServer(value, pathOf(value, body["tools"]))),
+  named: ({ tools }, body) => {
+    const places = new Map(Array.isArray(body["tools"]) ? body["tools"].map((tool, at) => [tool, at]) : []);
+    return tools.filter(isServer).map(({ value }) => readServer(value, pathOf(places.get(value))));
+  },
   without: ({ tools, extra }, labels) => ({
     tools: tools.filter((tool) => !isServer(tool) || !labels.has(String(tool.value["server_label"]))),
     extra,
@@ -64,9 +66,8 @@ function listedTool({ name, description, inputSchema, isReadOnly }: ListedMcpToo
 type ToolFilter = (tool: { readonly name: string; readonly isReadOnly: boolean }) => boolean;
 
 /** Where a tool stands in the body; further in, if a namespace or an item of the input has it. */
-function pathOf(tool: check.Fields, list: unknown): string {
-  const index = Array.isArray(list) ? list.indexOf(tool) : -1;
-  return index < 0 ? "tools" : check.at("tools", index);
+function pathOf(index: number | undefined): string {
+  return index === undefined ? "tools" : check.at("tools", index);
 }
 
 function readServer(value: check.Fields, param: string): NamedMcpServer {

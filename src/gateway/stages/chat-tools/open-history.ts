@@ -31,6 +31,8 @@ export function openToolHistory(messages: ChatMessages, options: HistoryOptions)
   const pages: GivenPage[] = [];
   const out: ChatMessage[] = [];
   let isChanged = false;
+  /** The results that were joined last, however many messages have them. */
+  let joined: ToolResultPart[] | undefined;
   for (const message of messages) {
     if (message.role === "user" && options.mcp !== undefined) {
       const left = options.mcp.withoutApprovals(message.content);
@@ -49,7 +51,11 @@ export function openToolHistory(messages: ChatMessages, options: HistoryOptions)
     const last = out.at(-1);
     // The client's results join those of the gateway's tools, which were called beside them.
     if (message.role === "tool" && last?.role === "tool" && isChanged) {
-      out[out.length - 1] = { role: "tool", content: [...last.content, ...message.content] };
+      if (last.content !== joined) {
+        joined = [...last.content];
+        out[out.length - 1] = { role: "tool", content: joined };
+      }
+      joined.push(...message.content);
     } else out.push(message);
   }
   return isChanged ? { messages: out, pages } : undefined;

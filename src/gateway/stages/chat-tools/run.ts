@@ -333,8 +333,9 @@ class ToolsRun implements StageRun {
     choice: ToolChoice,
     { tools, format, body }: { tools: readonly Tool[] } & Pick<ChatTurn, "format" | "body">,
   ): ToolChoice {
+    const named = firstByEachName(tools);
     const nameOf = (name: string) => {
-      const tool = tools.find((one) => one.name === name || (one.type === "server" && one.value["name"] === name));
+      const tool = named.get(name);
       const kind = tool === undefined ? kindNamed(name, format) : kindOf(tool, format);
       return this.#start.wishes.find((wish) => wish.kind === kind)?.name ?? name;
     };
@@ -366,6 +367,16 @@ class ToolsRun implements StageRun {
     if (first === undefined) return undefined;
     return names.length === 1 ? { type: "tool", name: first } : { type: "allowed", mode: "required", names };
   }
+}
+
+/** The first tool of each name, be it the name of its kind or its own. */
+function firstByEachName(tools: readonly Tool[]): ReadonlyMap<unknown, Tool> {
+  const first = new Map<unknown, Tool>();
+  for (const tool of tools) {
+    for (const name of tool.type === "server" ? [tool.name, tool.value["name"]] : [tool.name])
+      if (!first.has(name)) first.set(name, tool);
+  }
+  return first;
 }
 
 /** Whether an entry of a choice names a tool, or all of its server. */

@@ -57,9 +57,9 @@ function settingsOf({ value, name }: ServerTool, kind: WebToolKind) {
 
 /** A name that no function of the client's has. */
 function freeName(kind: WebToolKind, tools: readonly Tool[]): string {
-  const isTaken = (name: string) => tools.some((tool) => tool.type !== "server" && tool.name === name);
+  const taken = new Set(tools.flatMap((tool) => (tool.type === "server" ? [] : [tool.name])));
   let name: string = kind;
-  while (isTaken(name)) name = `gateway_${name}`;
+  while (taken.has(name)) name = `gateway_${name}`;
   return name;
 }
 

@@ -1,6 +1,6 @@
 // Finds out from the history of a request whether an agent goes round in circles: how often its last tool calls are the same.
 
-import { isRecord } from "../../../base/json-object.ts";
+import { inOneOrder } from "../../../base/json-object.ts";
 import type { ChatMessage, ToolCallPart } from "../../../chat/request.ts";
 
 /** The most calls that a round of a loop consists of. */
@@ -28,24 +28,30 @@ export function repeatsOf(messages: readonly ChatMessage[], most: number): numbe
 /** The last tool calls, the latest first. */
 function lastCalls(messages: readonly ChatMessage[], count: number): ToolCallPart[] {
   const calls: ToolCallPart[] = [];
+  const persons = personsIn(messages);
   for (let at = messages.length - 1; at >= 0 && calls.length < count; at--) {
     const message = messages[at]!;
     if (message.role === "assistant") {
       for (const part of message.content.toReversed()) if (part.type === "tool-call") calls.push(part);
-    } else if (isPersons(messages, at)) {
-      const before = messages.findLastIndex((_, earlier) => earlier < at && isPersons(messages, earlier));
+    } else if (persons[at] === true) {
+      let before = at - 1;
+      while (persons[before] === false) before--;
       if (before === -1 || textOf(messages[before]!) !== textOf(message)) break;
     }
   }
   return calls.slice(0, count);
 }
 
-/** Whether a person may have written the message. What follows a result within a turn is the agent's own, such as a reminder. */
-function isPersons(messages: readonly ChatMessage[], at: number): boolean {
-  if (messages[at]?.role !== "user") return false;
-  let before = at - 1;
-  while (messages[before]?.role === "user" || messages[before]?.role === "system") before--;
-  return messages[before]?.role !== "tool";
+/**
+ * Which messages a person may have written. What follows a result within a turn is the agent's own, such as a reminder. A conversation
+ * may have thousands of either, so that none is looked for from each.
+ */
+function personsIn(messages: readonly ChatMessage[]): boolean[] {
+  let followsResult = false;
+  return messages.map(({ role }) => {
+    if (role === "tool" || role === "assistant") followsResult = role === "tool";
+    return role === "user" && !followsResult;
+  });
 }
 
 function textOf({ content }: ChatMessage): string {
@@ -71,9 +77,7 @@ function comparison(): (a: ToolCallPart, b: ToolCallPart) => boolean {
 /** The same text for arguments that differ only in spaces and in the order of members. */
 function canonicalJson(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
-      isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
-    );
+    return inOneOrder(JSON.parse(text));
   } catch {
     return text.trim();
   }
