@@ -59,18 +59,29 @@ test("links whose edges stand within words", async () => {
   );
 }, 60_000);
 
-test("a line of very many pieces takes no longer than many lines", () => {
-  const pieces = Array.from({ length: 100_000 }, (_, at) => ({
-    text: "a",
-    x: at,
-    y: 0,
-    width: 1,
-    size: 10,
-    font: "",
-    isCode: false,
-  }));
-  expect(pdfLinesOf(pieces)).toHaveLength(1);
-  expect(cpuMs(() => pdfLinesOf(pieces))).toBeLessThan(3000);
+describe("very many pieces take time that is linear in their number", () => {
+  const piece = (text: string, x: number, y: number, size = 10): PdfPiece => ({
+    ...{ text, x, y, size, width: 5 * text.length },
+    ...{ font: "", isCode: false },
+  });
+  // Quadratic work takes many times as long.
+  const cases: readonly (readonly [name: string, count: number, pieceAt: (at: number) => PdfPiece])[] = [
+    ["one line", 200_000, (at) => piece("a", at, 0)],
+    ["words with gaps", 200_000, (at) => piece("a", at * 10, 0)],
+    ["code", 200_000, (at) => ({ ...piece("a", at * 10, 0), isCode: true })],
+    ["powers", 200_000, (at) => (at % 2 === 0 ? piece("a", at * 10, 0) : piece("2", at * 10, 4, 6))],
+    ["figures in a line from right to left", 200_000, (at) => piece(at < 4 ? "\u05d0\u05d1" : "1", at * 10, 0)],
+    ["lines of a paragraph", 80_000, (at) => piece(`word ${at}`, 50, -at * 12)],
+    ["words that lines part", 80_000, (at) => piece("abc-", 50, -at * 12)],
+    ["words with hyphens", 20_000, (at) => piece("-a-b-c-", 50, -at * 12)],
+    ["a size for each line", 80_000, (at) => piece("word", 50, -at * at * 0.6 - at * 200, 10 + at * 0.5)],
+    ["lines at one place", 100_000, (at) => piece("word", 50, 1 + (at % 2) * 50)],
+  ];
+  test.each(cases)("%s", (_, count, pieceAt) => {
+    const pieces = Array.from({ length: count }, (_none, at) => pieceAt(at));
+    const read = () => pdfMarkdown([{ number: 1, bottom: 0, height: 800, lines: pdfLinesOf(pieces) }]);
+    expect(cpuMs(read)).toBeLessThan(1500);
+  });
 });
 
 describe("Markdown", () => {

@@ -103,7 +103,7 @@ function lineOf(pieces: readonly PdfPiece[]): PdfLine {
   const cells = cellsOf(sorted, base).map((cell) => ({
     text: textOf(isRightToLeft ? inReadingOrder(cell) : cell, base, isRightToLeft),
     x: (cell[0] as PdfPiece).x,
-    right: Math.max(...cell.map(({ x, width }) => x + width)),
+    right: cell.reduce((right, { x, width }) => Math.max(right, x + width), Number.NEGATIVE_INFINITY),
   }));
   const isCode = sorted.every((piece) => piece.isCode);
   const last = sorted[sorted.length - 1] as PdfPiece;
@@ -161,15 +161,20 @@ function directionOf(text: string): boolean {
  */
 function inReadingOrder(pieces: readonly PdfPiece[]): PdfPiece[] {
   const out: PdfPiece[] = [];
-  let run: PdfPiece[] = [];
+  // From right to left. A line may have all pieces of a page.
+  const run: PdfPiece[] = [];
+  const end = () => {
+    for (let piece = run.pop(); piece !== undefined; piece = run.pop()) out.push(piece);
+  };
   for (const piece of pieces.toReversed()) {
-    if (isLeftToRight(piece.text) || (run.length > 0 && piece.text.trim() === "")) run.unshift(piece);
+    if (isLeftToRight(piece.text) || (run.length > 0 && piece.text.trim() === "")) run.push(piece);
     else {
-      out.push(...run, piece);
-      run = [];
+      end();
+      out.push(piece);
     }
   }
-  return [...out, ...run];
+  end();
+  return out;
 }
 
 function isLeftToRight(text: string): boolean {
@@ -195,7 +200,7 @@ function textOf(pieces: readonly PdfPiece[], base: PdfPiece, isRightToLeft: bool
   pieces.forEach((piece, at) => {
     const before = pieces[at - 1];
     const next = written(piece, { base, isRightToLeft, text, before, after: pieces[at + 1] });
-    text += next;
+    text = (text + next).slice(-SEEN_CHARS);
     const last = runs[runs.length - 1];
     if (last !== undefined && last.link === piece.link) last.text += next;
     else runs.push({ text: next, link: piece.link });
@@ -222,9 +227,13 @@ function gapBetween(one: PdfPiece, two: PdfPiece): number {
   return Math.max(two.x - one.x - one.width, one.x - two.x - two.width);
 }
 
+/** The characters of a line that are seen before a piece, however many it has. */
+const SEEN_CHARS = 40;
+
 interface Around {
   readonly base: PdfPiece;
   readonly isRightToLeft: boolean;
+  /** The end of the line so far. */
   readonly text: string;
   readonly before: PdfPiece | undefined;
   readonly after: PdfPiece | undefined;
@@ -237,7 +246,7 @@ function written(piece: PdfPiece, { base, isRightToLeft, text, before, after }: 
     const tag = piece.y > base.y ? "sup" : "sub";
     const isApart = after !== undefined && gapBetween(piece, after) > base.size * WORD_GAP;
     const following = `${isApart ? " " : ""}${after?.text ?? ""}`;
-    const shown = raisedText({ tag, text: plain, before: text.slice(-40), after: following });
+    const shown = raisedText({ tag, text: plain, before: text, after: following });
     const isBreak = shown === "" && /[\p{L}\p{N}]$/u.test(text) && /^[\p{L}\p{N}]/u.test(following);
     return isBreak ? " " : escapeMarkdown(shown, { isAmidLine: true });
   }

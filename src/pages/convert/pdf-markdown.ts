@@ -42,7 +42,9 @@ function runningLines(pages: readonly PdfPage[]): ReadonlySet<PdfLine> {
         line.text.replace(/\D/g, "") === String(number) && /^\W*(?:\p{L}{1,6}\W+)?\d+\W*$/u.test(line.text);
       if (isNumber && line.size < 12.5 && (at < 0.08 || at > 0.92)) found.add(line);
       const place = `${Math.round(line.y / 3)} ${line.text.replace(/\d+|\b[ivxlc]+\b/g, "#")}`;
-      places.set(place, [...(places.get(place) ?? []).slice(-1000), line]);
+      const others = places.get(place);
+      if (others === undefined) places.set(place, [line]);
+      else others.push(line);
     }
   const most = Math.min(3, Math.max(2, Math.ceil(pages.length / 2)));
   for (const lines of places.values()) if (lines.length >= most) for (const line of lines) found.add(line);
@@ -52,8 +54,8 @@ function runningLines(pages: readonly PdfPage[]): ReadonlySet<PdfLine> {
 interface Sizes {
   /** The size of most of the text. */
   readonly body: number;
-  /** The sizes of headings, from the largest. */
-  readonly headings: readonly number[];
+  /** The levels of headings by their sizes, from the largest. */
+  readonly headings: ReadonlyMap<number, number>;
 }
 
 function sizesOf(pages: readonly PdfPage[]): Sizes {
@@ -62,7 +64,7 @@ function sizesOf(pages: readonly PdfPage[]): Sizes {
     for (const { size, text } of lines) chars.set(rounded(size), (chars.get(rounded(size)) ?? 0) + text.length);
   const [body = 0] = [...chars].sort(([, one], [, two]) => two - one)[0] ?? [];
   const headings = [...chars.keys()].filter((size) => size >= body * HEADING_SIZE_MIN).sort((one, two) => two - one);
-  return { body, headings };
+  return { body, headings: new Map(headings.map((size, level) => [size, level])) };
 }
 
 function rounded(size: number): number {
@@ -120,8 +122,8 @@ class Writer {
   }
 
   #kindOf({ text, size, isCode }: PdfLine): { kind: Kind; mark: string } {
-    const level = this.#sizes.headings.indexOf(rounded(size));
-    if (level >= 0 && text.length <= HEADING_CHARS_MAX && /\p{L}|\p{N}/u.test(text))
+    const level = this.#sizes.headings.get(rounded(size));
+    if (level !== undefined && text.length <= HEADING_CHARS_MAX && /\p{L}|\p{N}/u.test(text))
       return { kind: "heading", mark: `${"#".repeat(Math.min(HEADING_LEVELS_MAX, level + 1))} ` };
     if (isCode) return { kind: "code", mark: "" };
     if (BULLET.test(text)) return { kind: "item", mark: "- " };
@@ -213,16 +215,27 @@ function usualGap(lines: readonly PdfLine[]): number {
 }
 
 function joined(texts: readonly string[]): string {
-  let whole = "";
+  const parts: string[] = [];
+  // The end of what is joined, since a paragraph may have all lines of a document.
+  let end = "";
   for (const text of texts) {
-    const [last, first] = [whole.at(-1) ?? "", text[0] ?? ""];
-    if (last === "\u00ad") whole = whole.slice(0, -1) + text;
-    else if (/\p{Ll}[-‐]$/u.test(whole) && /^\p{Ll}/u.test(text) && !/-\S*-$/.test(whole))
-      whole = whole.slice(0, -1) + text;
-    else whole += whole === "" || (WITHOUT_SPACES.test(last) && WITHOUT_SPACES.test(first)) ? text : ` ${text}`;
+    const [last, first] = [end.at(-1) ?? "", text[0] ?? ""];
+    const isCut = last === "\u00ad" || (/\p{Ll}[-‐]$/u.test(end) && /^\p{Ll}/u.test(text) && !/-\S*-$/.test(end));
+    if (isCut) {
+      parts.push((parts.pop() ?? "").slice(0, -1), text);
+      end = end.slice(0, -1) + text;
+    } else {
+      const part = end === "" || (WITHOUT_SPACES.test(last) && WITHOUT_SPACES.test(first)) ? text : ` ${text}`;
+      parts.push(part);
+      end += part;
+    }
+    end = end.slice(-WORD_CHARS_MAX);
   }
-  return whole.replaceAll("\u00ad", "");
+  return parts.join("").replaceAll("\u00ad", "");
 }
+
+/** A longer word is not looked through for hyphens. */
+const WORD_CHARS_MAX = 100;
 
 /** The lines of a listing, indented as they stand. */
 function codeOf(lines: readonly PdfLine[]): string {
