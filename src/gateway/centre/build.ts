@@ -68,11 +68,13 @@ async function builtInSteps(
   let body: object | undefined;
   const { startedMs } = turn.exchange;
   await longStep(startedMs);
-  if (target.provider.dialect.parsesInputs === true) await parseCallInputs(turn.chat.messages, createPause(startedMs));
-  const request = builtAtOnce(deps, turn, target, (given) => {
+  const named = inNamesOf(target.provider, turn.chat);
+  if (target.provider.dialect.parsesInputs === true) await parseCallInputs(named.messages, createPause(startedMs));
+  const json = (given: object) => {
     body = given;
     return "";
-  });
+  };
+  const request = builtAtOnce(deps, turn, target, { json, named });
   if (body === undefined) return request;
   await longStep(startedMs);
   const written = freedAtEnd(turn.exchange);
@@ -98,11 +100,17 @@ function freedAtEnd(exchange: ChatTurn["exchange"]): (parts: Parts) => Parts {
   };
 }
 
+/** What was made of a long body before its request is built. */
+interface MadeBefore {
+  readonly json: NonNullable<RequestContext["json"]>;
+  readonly named: ChatTurn["chat"];
+}
+
 function builtAtOnce(
   deps: { endUserOf: EndUsers },
   turn: ChatTurn,
   { provider, route }: Target,
-  json?: RequestContext["json"],
+  before?: MadeBefore,
 ): UpstreamRequest<BodyText> {
   const { chat, model, format } = turn;
   const ctx: RequestContext = {
@@ -116,12 +124,17 @@ function builtAtOnce(
     endUser: deps.endUserOf(turn.caller, provider),
     storesAnswer: turn.storesAnswer === true,
   };
-  if (json !== undefined) ctx.json = json;
+  if (before !== undefined) ctx.json = before.json;
   const own = defaultsFor(chat, model, format);
   const defaults = allowedDefaults(own, ctx, model);
   return isLossless(turn, provider)
     ? relayedRequest(turn, provider, { ctx, defaults })
-    : translatedRequest(turn, provider, { ctx, defaults, own });
+    : translatedRequest(turn, provider, { ctx, defaults, own, named: before?.named });
+}
+
+/** The chat with tools as the provider's protocol can name them. */
+function inNamesOf({ dialect }: Provider, chat: ChatTurn["chat"]): ChatTurn["chat"] {
+  return dialect.takesToolGroups === true ? chat : flattenTools(chat, dialect.toolNames);
 }
 
 function relayedRequest(
@@ -140,18 +153,24 @@ function relayedRequest(
   return requestOf(text, provider.dialect.lossless.request(outlineOf(text), turn.chat, ctx, members));
 }
 
+interface TranslationParts {
+  readonly ctx: RequestContext;
+  readonly defaults: Defaults;
+  readonly own: Defaults;
+  readonly named: ChatTurn["chat"] | undefined;
+}
+
 function translatedRequest(
   turn: ChatTurn,
   provider: Provider,
-  { ctx, defaults, own }: { ctx: RequestContext; defaults: Defaults; own: Defaults },
+  { ctx, defaults, own, named }: TranslationParts,
 ): UpstreamRequest {
   const { format, body } = turn;
   const terms = { format, body, isOurs: (name: string) => isOwnDefault(name, { defaults: own }) };
   return inClientTerms(terms, () => {
     refuseUntranslatable(turn.chat, format, provider);
     const { dialect } = provider;
-    const chat = dialect.takesToolGroups === true ? turn.chat : flattenTools(turn.chat, dialect.toolNames);
-    const { store, ...plain } = { ...chat, ...defaults };
+    const { store, ...plain } = { ...(named ?? inNamesOf(provider, turn.chat)), ...defaults };
     // The gateway stores answers of the responses format itself, so the upstream must not.
     const stored = format.storesAnswers === true || store === undefined ? {} : { store };
     return dialect.request({ ...plain, ...stored }, ctx);
