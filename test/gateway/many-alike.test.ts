@@ -10,6 +10,7 @@ import { openToolHistory } from "../../src/gateway/stages/chat-tools/open-histor
 import { PageSeals } from "../../src/gateway/stages/chat-tools/seals.ts";
 import { Sealer } from "../../src/gateway/stages/compaction/seal.ts";
 import { repeatsOf } from "../../src/gateway/stages/runs/repeats.ts";
+import { usagesIn } from "../../src/upstream/dialects/openai-chat/usage.ts";
 import { mcpOfMessages } from "../../src/wire/messages/mcp.ts";
 import { mcpOfResponses } from "../../src/wire/responses/mcp.ts";
 import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
@@ -68,6 +69,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
       return openToolHistory(history, { seals, param: "input", names: new Map(), mcp });
     },
   ],
+  ["choices that tell their usage", () => usagesIn({ choices: many(() => ({ usage: {} })) })],
   ["pieces of an answer with the likelihood of each token", () => fold(logged)],
 ];
 

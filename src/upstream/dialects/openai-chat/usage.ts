@@ -16,16 +16,15 @@ type Json = Readonly<Record<string, unknown>>;
  * choice as Moonshot does (platform.moonshot.ai/docs), and in OpenAI's own place.
  */
 export function usagesIn({ x_groq: groq, choices, usage }: Json): readonly Json[] {
-  let found = NONE;
-  if (isRecord(groq) && isRecord(groq["usage"])) found = [groq["usage"]];
+  const found: Json[] = [];
+  if (isRecord(groq) && isRecord(groq["usage"])) found.push(groq["usage"]);
   if (Array.isArray(choices)) {
-    for (const choice of choices)
-      if (isRecord(choice) && isRecord(choice["usage"])) found = [...found, choice["usage"]];
+    for (const choice of choices) if (isRecord(choice) && isRecord(choice["usage"])) found.push(choice["usage"]);
   }
-  return isRecord(usage) ? [...found, usage] : found;
+  if (isRecord(usage)) found.push(usage);
+  return found;
 }
 
-const NONE: readonly Json[] = [];
 const NO_FIELDS: Json = {};
 
 /**
