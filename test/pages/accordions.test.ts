@@ -25,6 +25,7 @@ const forms: [name: string, html: string][] = [
   ["a button", `<div class="head"><button aria-controls="a1"><span>${TITLE}</span></button></div>${panel()}`],
   ["a part that works as a button", `<div role="button" data-bs-target="#a1">${TITLE}</div>${panel()}`],
   ["a link that opens", `<a data-toggle="collapse" href="#a1">${TITLE}</a>${panel()}`],
+  ["a link that was resolved", `<a data-toggle="collapse" href="https://site.example/x#a1">${TITLE}</a>${panel()}`],
   ["a heading that opens", `<h4 data-toggle="collapse" data-target="#a1">${TITLE}</h4>${panel()}`],
 ];
 

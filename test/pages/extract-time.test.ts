@@ -25,6 +25,10 @@ describe("the time is linear in the size of the page", () => {
       `<p>${text}</p>${'<div class="a hide">'.repeat(190)}${`<p>${text}</p>`.repeat(2000)}`,
     ],
     [
+      "hidden parts of one row",
+      `<p>${text}${text}</p>${"a<b></b>".repeat(10_000)}${`a<div class="${"b ".repeat(9)}hide"><p>x</p></div>`.repeat(10_000)}`,
+    ],
+    [
       "lists of facts in lists of facts",
       `<p>${text}</p>${'<dl class="facts"><dt>a</dt><dd>b'.repeat(90)}${'<table class="facts"><tr><td>a</td><td>b</td></tr></table>'.repeat(3000)}`,
     ],

@@ -24,6 +24,7 @@ describe("text in a part of class hide is left out", () => {
     ["a part", `<div class="sale hide"><p>${OWN}</p></div>`],
     ["a paragraph", `<p class="hide">${OWN}</p>`],
     ["facts for scripts", `<dl class="facts hide"><dt>Text</dt><dd>${OWN}</dd></dl>`],
+    ["many facts for scripts", `<dl class="facts hide">${`<dt>Text</dt><dd>${OWN}</dd>`.repeat(20)}</dl>`],
     ["a part in a part", `<section class="hide"><div><div><p>${OWN}</p></div></div></section>`],
   ])("%s", (_, part) => {
     const markdown = read(`<main><h1>Garden pump</h1>${TEXT}${part}</main>`);
@@ -39,8 +40,18 @@ describe("it is kept", () => {
     ["in a tab", `<div class="tab-pane"><div class="hide"><p>${OWN}</p></div></div>`],
     ["in the answer of a question", `<div class="faq"><div class="hide answer"><p>${OWN}</p></div></div>`],
     ["if it is shown on some screens", `<div class="hide show@medium"><p>${OWN}</p></div>`],
+    ["if it is the rest of a text", `<div class="hide"><p>${OWN}</p></div><p><a href="#">Read more</a></p>`],
+    ["if a button shows it", `<button>Outlet</button><section class="hide"><p>${OWN}</p></section>`],
+    ["under a question", `<div class="question">Outlet?</div><div class="hide">${OWN}</div>`],
+    ["in a list that shows its first items", `<ul><li>Hose</li><li>Thread</li><li class="hide">${OWN}</li></ul>`],
+    ["in a switch", `<div class="text-1"><p>Cast in one piece.</p></div><div class="text-2 hide"><p>${OWN}</p></div>`],
     ["if it is shown on some screens by another name", `<div class="hide md:block"><p>${OWN}</p></div>`],
   ])("%s", (_, part) => expect(read(`<main><h1>Garden pump</h1>${TEXT}${part}${TEXT}</main>`)).toContain(OWN));
+  test("if it is most of the page", () => {
+    const [first, second, ...others] = PROSE;
+    const rest = `<div class="hide"><p>${others.join("</p><p>")}</p><p>${OWN}</p></div>`;
+    expect(read(`<main><h1>Garden pump</h1><p>${first}</p><p>${second}</p>${rest}</main>`)).toContain(OWN);
+  });
   test("if it is the page, which a script shows", () =>
     expect(read(`<div class="root hide"><main><h1>Garden pump</h1>${TEXT}<p>${OWN}</p></main></div>`)).toContain(OWN));
 });

@@ -35,6 +35,14 @@ describe("teasers of other pages", () => {
     ["on other pages", teasers("Related insights"), "article"],
     ["on pages of no certain kind", teasers("Related insights"), undefined],
     ["under another heading", teasers("Recommended by sailors"), "service"],
+    ...["Most popular rigs", "Recommended for old boats", "Customers who trust us", "People also ask"].map(
+      (heading) => [`under “${heading}”`, teasers(heading), "service"] as const,
+    ),
+    [
+      "with a link in a sentence only",
+      teasers("Related costs").replace(/<a.*<.a>/, '<p>A jib is cut as <a href="/a">our page on it</a> says.</p>'),
+      "service",
+    ],
     ["without links", teasers("Related insights").replace(/<\/?a[^>]*>/g, ""), "service"],
     ["if they are much of the page", teasers("Related insights").replace("We visit", REST), "service"],
   ] as const)("%s are kept", (_, html, kind) => expect(kept(html, kind)).toContain("quay"));

@@ -26,6 +26,8 @@ test.each(["modal", "offer-modal", "modal fade", "lightbox", "popup_body", "pop-
 
 test.each([
   ["in another part", `<div class="modality"><p>${TERMS}</p></div>`],
+  ["under a picture", `<figure class="wp-lightbox-container"><img src="a"><figcaption>${TERMS}</figcaption></figure>`],
+  ["in a gallery", `<div class="popup-gallery"><div><img src="a"><p>${TERMS}</p></div></div>`],
   ["where much of the text stands in such parts", `<div class="modal"><p>${TERMS}</p><p>${REST}</p></div>`],
 ])("it is kept %s", (_, html) => expect(isKept(html)).toBeTrue());
 

@@ -59,7 +59,8 @@ function controlOf({ element, nodes, text }: Block): PageElement | undefined {
 function targetOf({ attributes }: PageElement): string {
   let said = attributes["aria-controls"] ?? attributes["data-bs-target"] ?? attributes["data-target"];
   if (said === undefined && (attributes["data-bs-toggle"] ?? attributes["data-toggle"]) === "collapse")
-    said = attributes["href"];
+    // Addresses are resolved by now.
+    said = attributes["href"]?.replace(/^[^#]*/, "");
   return said === undefined ? "" : said.replace(/^#/, "");
 }
 

@@ -11,9 +11,10 @@ const RELATED =
   /(?:^|[\s_-])(?:related|recommended|recommendations?|recently-viewed|upsells?|cross-?sells?|also-like|also-bought|you-may|similar)(?:[\s_-]|$)/i;
 const RELATED_SHARE_MAX = 0.5;
 const TEASERS_SHARE_MAX = 0.4;
+const LINK_SHARE = 0.9;
 /** Headings above teasers, beside those that `isPointer` knows in other languages. */
 const OTHERS =
-  /^(?:related|recommended for|you (?:may|might) (?:also )?(?:like|enjoy|be interested)|more (?:from|stories|articles|news)|most (?:read|popular)|trending|similar|also (?:on|in|read)|others? also|customers (?:also|who)|frequently bought|recently viewed|people also)\b/i;
+  /^(?:related|recommended for you|you (?:may|might) (?:also )?(?:like|enjoy|be interested)|more (?:from|stories|articles|news)|most (?:read|popular (?:articles|posts|stories|news|pages|topics|products))|trending|similar|also (?:on|in|read)|others? also|customers (?:also|who (?:also )?(?:bought|viewed|liked|read))|frequently bought|recently viewed|people also (?:bought|viewed|like|liked|read|search))\b/i;
 
 /** Drops such parts. */
 export function dropOtherPages({ blocks, kept, kind }: JudgedPage): void {
@@ -26,7 +27,7 @@ export function dropOtherPages({ blocks, kept, kind }: JudgedPage): void {
   for (const block of teasers) kept.delete(block);
 }
 
-/** The sections under such headings that have a link. */
+/** The sections under such headings with a text that is one link, as the title of a teaser is. */
 function teaserSections(blocks: readonly Block[]): readonly (readonly Block[])[] {
   const sections: Block[][] = [];
   let level = 0;
@@ -38,7 +39,11 @@ function teaserSections(blocks: readonly Block[]): readonly (readonly Block[])[]
     }
     if (level > 0) sections.at(-1)?.push(block);
   }
-  return sections.filter((section) => section.some(({ linkCount }) => linkCount > 0));
+  return sections.filter((section) => section.some(isLink));
+}
+
+function isLink({ text, linkChars }: Block): boolean {
+  return linkChars >= text.length * LINK_SHARE;
 }
 
 function isOfOthers(heading: Block): boolean {
