@@ -7,6 +7,8 @@ import type { ChatEvent, TextDelta } from "./event.ts";
 interface Choice {
   /** The end of the open block's text that may be the start of a sequence. */
   held: string;
+  /** By the sequence: how many of its first characters the text ends with. */
+  readonly begun: number[];
   logprobs: unknown[];
   /** Open blocks, with the event that ends each. */
   open: Map<string, "text-end" | "reasoning-end" | "tool-end">;
@@ -14,16 +16,65 @@ interface Choice {
   met?: string;
 }
 
+/**
+ * A sequence that is looked for in a text piece by piece, so that no character is compared again with each of its own: a client chooses
+ * a thousand sequences of thousands of equal characters.
+ */
+class Sequence {
+  readonly text: string;
+  /** By a number of first characters, less one: how many of them begin it and also end these. Made as far as it is needed. */
+  readonly #ends = [0];
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /**
+   * Goes on with a piece after a text that ended with the first `begun` characters. Returns how many of them the text ends with now, or
+   * how long it is if it was met, and the offset in the piece after it.
+   */
+  follow(piece: string, begun: number): { begun: number; end: number | undefined } {
+    const { text } = this;
+    let count = begun;
+    let at = 0;
+    for (; at < piece.length; at++) {
+      if (count === 0) {
+        at = piece.indexOf(text.charAt(0), at);
+        if (at < 0) break;
+        count = 1;
+      } else {
+        const code = piece.charCodeAt(at);
+        while (count > 0 && text.charCodeAt(count) !== code) count = this.#fewer(count);
+        if (text.charCodeAt(count) === code) count++;
+      }
+      if (count === text.length) return { begun: count, end: at + 1 };
+    }
+    return { begun: count, end: undefined };
+  }
+
+  /** The next smaller number of first characters that may end a text that ends with so many. */
+  #fewer(count: number): number {
+    const { text } = this;
+    const ends = this.#ends;
+    for (let at = ends.length; at < count; at++) {
+      let same = ends[at - 1] as number;
+      while (same > 0 && text.charCodeAt(at) !== text.charCodeAt(same)) same = ends[same - 1] as number;
+      ends.push(text.charCodeAt(at) === text.charCodeAt(same) ? same + 1 : same);
+    }
+    return ends[count - 1] as number;
+  }
+}
+
 /** Cuts the events of one answer. */
 export class StopCut {
-  readonly #stops: readonly string[];
+  readonly #stops: readonly Sequence[];
   readonly #single: boolean;
   readonly #choices = new Map<number, Choice>();
   #over = false;
 
   /** `choices`: the number of choices. */
   constructor(stops: readonly string[], choices: number) {
-    this.#stops = stops.filter((stop) => stop !== "");
+    this.#stops = stops.filter((stop) => stop !== "").map((stop) => new Sequence(stop));
     this.#single = choices === 1;
   }
 
@@ -59,6 +110,7 @@ export class StopCut {
       case "text-end":
         this.#say(choice, event, choice.held, out);
         choice.held = "";
+        choice.begun.fill(0);
         choice.open.delete(event.id);
         break;
       case "reasoning-end":
@@ -72,7 +124,7 @@ export class StopCut {
   #choice(index: number): Choice {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { held: "", logprobs: [], open: new Map() };
+      choice = { held: "", begun: this.#stops.map(() => 0), logprobs: [], open: new Map() };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -81,9 +133,9 @@ export class StopCut {
   #text(choice: Choice, event: TextDelta, out: ChatEvent[]): void {
     const text = choice.held + event.text;
     choice.logprobs.push(...(event.logprobs ?? []));
-    const met = this.#first(text);
+    const met = this.#met(choice, event.text);
     if (met === undefined) {
-      const kept = this.#tail(text);
+      const kept = choice.begun.reduce((most, count) => Math.max(most, count), 0);
       choice.held = text.slice(text.length - kept);
       this.#say(choice, event, text.slice(0, text.length - kept), out);
       return;
@@ -104,33 +156,20 @@ export class StopCut {
     out.push({ type: "text-delta", choice: event.choice, id: event.id, text, ...logprobs });
   }
 
-  /** The first complete sequence, however the text is split; of several the longest. */
-  #first(text: string): { at: number; stop: string } | undefined {
+  /** The first complete sequence, however the text is split, and where it begins; of several the longest. */
+  #met({ held, begun }: Choice, piece: string): { at: number; stop: string } | undefined {
     let first: { at: number; end: number; stop: string } | undefined;
-    for (const stop of this.#stops) {
-      const at = text.indexOf(stop);
-      if (at < 0) continue;
-      const end = at + stop.length;
-      if (first === undefined || end < first.end || (end === first.end && at < first.at)) first = { at, end, stop };
-    }
-    return first;
-  }
-
-  /** Characters at the end of the text that may be the start of a sequence. */
-  #tail(text: string): number {
-    let longest = 0;
-    for (const stop of this.#stops) {
-      const first = stop.charAt(0);
-      const from = Math.max(0, text.length - stop.length + 1);
-      for (
-        let at = text.indexOf(first, from);
-        at >= 0 && text.length - at > longest;
-        at = text.indexOf(first, at + 1)
-      ) {
-        if (stop.startsWith(text.slice(at))) longest = text.length - at;
+    for (const [index, stop] of this.#stops.entries()) {
+      const followed = stop.follow(piece, begun[index] as number);
+      begun[index] = followed.begun;
+      if (followed.end === undefined) continue;
+      const end = held.length + followed.end;
+      const at = end - stop.text.length;
+      if (first === undefined || end < first.end || (end === first.end && at < first.at)) {
+        first = { at, end, stop: stop.text };
       }
     }
-    return longest;
+    return first;
   }
 }
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import { cutEvents, StopCut } from "../../src/chat/stop-cut.ts";
+import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
 
 const said = (pieces: readonly string[], choice = 0): ChatEvent[] => [
   { type: "text-start", choice, id: `t${choice}` },
@@ -95,4 +96,12 @@ describe("stop sequences that are cut here", () => {
       ),
     );
   });
+});
+
+test("a thousand long sequences that begin alike hold no piece up", () => {
+  const rest = "c".repeat(1000);
+  const stops = Array.from({ length: 1000 }, (_, at) => `${"a".repeat(at + 1)}b${rest}`);
+  const pieces = ["a".repeat(1000), ...Array.from({ length: 20 }, () => "aaaa")];
+  expect(leastMs(() => cut(said(pieces), stops))).toBeLessThan(STEP_MS_MAX);
+  expect(textOf(cut(said([...pieces, `b${rest}`]), stops).out)).toBe("a".repeat(80));
 });
