@@ -5,6 +5,7 @@ import { expect, test } from "bun:test";
 import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import type { ChatMessage, ServerTool } from "../../src/chat/request.ts";
+import { RunningAnswer } from "../../src/gateway/endpoints/socket/steering.ts";
 import { McpHistory } from "../../src/gateway/stages/chat-tools/mcp-history.ts";
 import { openToolHistory } from "../../src/gateway/stages/chat-tools/open-history.ts";
 import { PageSeals } from "../../src/gateway/stages/chat-tools/seals.ts";
@@ -47,6 +48,13 @@ const logged: readonly ChatEvent[] = [
   { type: "finish", choice: 0, reason: "stop", rawReason: "stop" },
 ];
 
+const steered = new RunningAnswer();
+for (const type of ["response.output_item.done", "response.output_item.added"])
+  for (let at = 0; at < 4000; at++) {
+    const item = { type: "function_call", id: `${type}${at}`, call_id: "c" };
+    steered.note({ type, text: JSON.stringify({ type, item }) });
+  }
+
 const WORK: readonly (readonly [string, () => unknown])[] = [
   [
     "messages of a person who says the same",
@@ -69,6 +77,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
       return openToolHistory(history, { seals, param: "input", names: new Map(), mcp });
     },
   ],
+  ["calls of a running answer", () => steered.owed()],
   ["choices that tell their usage", () => usagesIn({ choices: many(() => ({ usage: {} })) })],
   ["pieces of an answer with the likelihood of each token", () => fold(logged)],
 ];

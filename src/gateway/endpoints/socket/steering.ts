@@ -72,16 +72,13 @@ export class RunningAnswer {
 
   /** The results that the client owes for calls in the answer so far. */
   owed(): Fields[] {
+    const ended = new Set(this.#done.map((text) => itemIn(text)["id"]));
     return [...this.#done, ...this.#open].flatMap((text) => {
       const { type, item } = recordIn(text);
-      if (!isRecord(item) || (type === "response.output_item.added" && this.#ended(item["id"]))) return [];
+      if (!isRecord(item) || (type === "response.output_item.added" && ended.has(item["id"]))) return [];
       const result = entryOf(RESULTS, String(item["type"]));
       return result === undefined ? [] : [{ type: result[0], [result[1]]: item[result[2]] }];
     });
-  }
-
-  #ended(id: unknown): boolean {
-    return this.#done.some((text) => itemIn(text)["id"] === id);
   }
 
   get nextSequence(): number {
