@@ -34,9 +34,17 @@ export function joinItems(items: readonly unknown[], contradicted: Contradicted)
  */
 const COMPARED_MAX = 8;
 
+interface Joining {
+  readonly contradicted: Contradicted;
+  /** The objects and lists that were made here, to which more is added: thousands of entries may describe one item. */
+  readonly own: WeakSet<object>;
+}
+
 /** Entries are found by their content, so that long lists are not compared pairwise. */
 function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknown[] {
   const kept: unknown[] = [];
+  const joining: Joining = { contradicted, own: new WeakSet() };
+  // The text of the first entry of each item: what is joined with it has its telling members, or the same text.
   const texts: string[] = [];
   const byKey = new Map<string, number[]>();
   for (const item of items) {
@@ -50,8 +58,7 @@ function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknow
       kept.push(item);
       texts.push(text);
     } else if (isRecord(item)) {
-      kept[at] = joinMembers(kept[at] as Members, item, contradicted);
-      texts[at] = sameText(kept[at]);
+      kept[at] = joinMembers(kept[at] as Members, item, joining);
     }
     for (const key of keys) {
       const places = byKey.get(key);
@@ -59,7 +66,16 @@ function joinOnce(items: readonly unknown[], contradicted: Contradicted): unknow
       else if (places.length < COMPARED_MAX && !places.includes(at)) places.push(at);
     }
   }
-  return kept;
+  return kept.map((one) => withJoinedLists(one, joining));
+}
+
+/** A value with the entries of its lists merged, once all are there. */
+function withJoinedLists(value: unknown, joining: Joining): unknown {
+  if (typeof value !== "object" || value === null || !joining.own.has(value)) return value;
+  if (Array.isArray(value)) return joinItems(value, joining.contradicted);
+  for (const [name, member] of Object.entries(value))
+    put(value as Record<string, unknown>, name, withJoinedLists(member, joining));
+  return value;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -75,8 +91,9 @@ function keysOf(item: unknown, text: string): string[] {
 
 function areSame(one: unknown, two: unknown): boolean {
   if (!isRecord(one) || !isRecord(two)) return false;
-  const shared = Object.keys(one).filter(
-    (name) => Object.hasOwn(two, name) && isPlain(one[name]) && isPlain(two[name]),
+  // The first may have the members of thousands.
+  const shared = Object.keys(two).filter(
+    (name) => Object.hasOwn(one, name) && isPlain(one[name]) && isPlain(two[name]),
   );
   const agrees = (name: string) => sameText(one[name]) === sameText(two[name]);
   const within = (known: ReadonlySet<string>) => shared.filter((name) => known.has(folded(name)));
@@ -95,18 +112,26 @@ function isPlain(value: unknown): boolean {
 }
 
 /** The members of both entries; the second one fills what the first one lacks. */
-function joinMembers(one: Members, two: Members, contradicted: Contradicted): Members {
-  const joined: Record<string, unknown> = { ...one };
+function joinMembers(one: Members, two: Members, joining: Joining): Members {
+  const { contradicted, own } = joining;
+  const joined: Record<string, unknown> = own.has(one) ? one : { ...one };
+  own.add(joined);
   for (const [name, value] of Object.entries(two)) {
     const known = Object.hasOwn(joined, name) ? joined[name] : undefined;
     if (value === null || value === undefined) {
       if (!Object.hasOwn(joined, name)) put(joined, name, null);
     } else if (known === null || known === undefined) put(joined, name, value);
-    else if (Array.isArray(known) && Array.isArray(value))
-      put(joined, name, joinItems([...known, ...value], contradicted));
-    else if (isRecord(known) && isRecord(value)) put(joined, name, joinMembers(known, value, contradicted));
+    else if (Array.isArray(known) && Array.isArray(value)) put(joined, name, joinedLists(known, value, joining));
+    else if (isRecord(known) && isRecord(value)) put(joined, name, joinMembers(known, value, joining));
     else if (sameText(known) !== sameText(value)) contradicted(name, known, value);
   }
+  return joined;
+}
+
+function joinedLists(one: unknown[], two: readonly unknown[], { own }: Joining): unknown[] {
+  const joined = own.has(one) ? one : [...one];
+  own.add(joined);
+  for (const entry of two) joined.push(entry);
   return joined;
 }
 

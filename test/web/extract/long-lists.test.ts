@@ -4,12 +4,24 @@ import { expect, test } from "bun:test";
 import { validateNow } from "../../../src/web/extract/ajv.ts";
 import { quotesIn } from "../../../src/web/extract/quotes.ts";
 import { joinItems } from "../../../src/web/extract/same-item.ts";
+import { cpuMs } from "../../support/real-time.ts";
 
 test("thousands of entries of one name that contradict each other stay apart", () => {
   const items = Array.from({ length: 6000 }, (_, price) => ({ name: "Same", price }));
   expect(joinItems(items, () => undefined)).toHaveLength(6000);
   // Duplicates among them are still found.
   expect(joinItems([...items, ...items.slice(4000)], () => undefined)).toHaveLength(6000);
+});
+
+test.each<[string, (at: number) => Record<string, unknown>]>([
+  ["entries of lists", (at) => ({ tags: [`t${at}`] })],
+  ["members", (at) => ({ [`t${at}`]: at })],
+])("one item that thousands of entries describe has all their %s", (_, partAt) => {
+  const items = Array.from({ length: 4000 }, (_none, at) => ({ id: "a", in: partAt(at), ...partAt(at) }));
+  const joined = joinItems(items, () => undefined);
+  expect(joined).toHaveLength(1);
+  expect(JSON.stringify(joined).match(/\bt\d+/g)).toHaveLength(8000);
+  expect(cpuMs(() => joinItems(items, () => undefined))).toBeLessThan(1500);
 });
 
 test("thousands of quotes of a long page", () => {
