@@ -38,6 +38,7 @@ const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ["Lantern of the north", "New", "€ 40"],
   ],
   ["the line for another screen", `<div><p>${SLIDE}</p><p class="d-md-none">${SLIDE}</p></div>`, [SLIDE]],
+  ["a hidden copy", `<div><p>${SLIDE}</p></div><div class="copy hidden"><div><p>${SLIDE}</p></div></div>`, [SLIDE]],
   [
     "a line in a section for another screen",
     `<section><p>${SLIDE}</p></section><section class="offer-mobile"><div><div><div><p>${SLIDE}</p></div></div></div><p>Call us</p></section>`,
@@ -79,6 +80,14 @@ const repeated: readonly (readonly [string, string])[] = [
   [
     "a cell of a table for small screens",
     `<div><p>${SLIDE}</p></div><div class="offer-mobile"><table><tbody><tr><td>${SLIDE}</td><td>Yes</td></tr></tbody></table></div>`,
+  ],
+  [
+    "a line of a tab that is hidden at first",
+    `<div class="plan"><p>${SLIDE}</p><p>€ 40 a month</p></div><div class="plan hidden"><p>${SLIDE}</p><p>€ 400 a year, paid at once</p></div>`,
+  ],
+  [
+    "a line of a part that is shown on wide screens",
+    `<div><p>${SLIDE}</p></div><div class="hidden md:grid"><p>${SLIDE}</p></div>`,
   ],
   [
     "tiles with other prices",

@@ -44,6 +44,8 @@ test("on an article, doubtful text is content as a whole or not at all", () => {
   ).toBe(48);
   expect(kept([...text, ...Array<number>(40).fill(0.6)])).toBe(48);
   expect(kept([...text, 0.6, 0.4, 0.05])).toBe(9);
+  // Of a few doubtful blocks it lets in no more than the other threshold.
+  expect(kept([...Array<number>(8).fill(0.8), 0.45, 0.45])).toBe(8);
   expect(kept([0.3, 0.02])).toBe(1);
   expect(kept([])).toBe(0);
 });

@@ -107,6 +107,7 @@ const SHARE_OF_OTHER = 1 / 8;
 /**
  * The same for an article, of which doubtful blocks are all content or none: a hundred comments that are each doubtful are not half of
  * what is wanted. In each case, the text is what has at least a certain verdict, and the threshold has the best mean F1 of all cases.
+ * It only ever leaves out more than the other one: of single doubtful blocks, such as teasers, the other one lets in less.
  */
 export function thresholdOfArticle(blocks: readonly Block[], verdicts: readonly number[]): number {
   const order = bestFirst(blocks, verdicts);
@@ -127,7 +128,7 @@ export function thresholdOfArticle(blocks: readonly Block[], verdicts: readonly 
   const other = bestThreshold(blocks, verdicts, "article");
   const sizeFrom = (least: number) =>
     blocks.reduce((sum, block) => sum + ((verdicts[block.index] as number) < least ? 0 : sizeOf(block)), 0);
-  return sizeFrom(threshold) < sizeFrom(other) * SHARE_OF_OTHER ? other : threshold;
+  return sizeFrom(threshold) < sizeFrom(other) * SHARE_OF_OTHER ? other : Math.max(threshold, other);
 }
 
 /** The size of the text in each case, from the most demanding one on. The blocks are in the order of their verdicts. */

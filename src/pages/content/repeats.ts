@@ -3,6 +3,7 @@
 
 import { closest, elementsOf, type PageElement } from "../dom/node.ts";
 import type { Block } from "./blocks.ts";
+import { SHOWN_AGAIN } from "./hidden-names.ts";
 import { headingLevel, type JudgedPage, shareOfKept } from "./judged.ts";
 
 /** Shorter parts are often repeated on purpose. */
@@ -18,8 +19,11 @@ const TITLE_BETWEEN_CHARS_MAX = 120;
 
 /** Class names of parts that are shown on screens of some widths only. */
 const SCREENS =
-  /(?:^|\s)(?:hidden|hide|d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
+  /(?:^|\s)(?:d-none|d-(?:sm|md|lg|xl|xxl)-none|hidden-(?:xs|sm|md|lg)(?:-(?:up|down))?|visible-(?:xs|sm|md|lg)[\w-]*|(?:sm|md|lg|xl):hidden|[\w-]*(?:mobile|desktop|tablet)(?:[_-](?:only|content|view|visible|hidden))?)(?:\s|$)/i;
 const SCREENS_LEVELS = 2;
+/** Names that may as well mean a tab or a step that a script shows: only a part of which so much stands elsewhere is a copy. */
+const HIDDEN = /(?:^|\s)(?:hidden|hide)(?:\s|$)/;
+const HIDDEN_SHARE_MIN = 0.8;
 /** A part further up may hold other lines; it is for another screen only if so much of its text stands elsewhere. */
 const SCREENS_FAR_LEVELS = 6;
 const SCREENS_SHARE_MIN = 0.5;
@@ -137,10 +141,10 @@ function dropOtherScreens(order: readonly Block[], kept: Set<Block>, blocks: rea
   const repeated = [...places.values()].filter((list) => list.length > 1);
   if (repeated.length === 0) return;
   const share = shareOfKept(order, new Set(repeated.flat()));
-  const isRepeated = (element: PageElement) => (share(element)?.kept ?? 0) >= SCREENS_SHARE_MIN;
+  const repeatedShare = (element: PageElement) => share(element)?.kept ?? 0;
   const steps = otherSteps(blocks);
   for (const list of repeated) {
-    const names = list.map((block) => screensOf(block, { known, steps, isRepeated }));
+    const names = list.map((block) => screensOf(block, { known, steps, repeatedShare }));
     const shown = names.includes(undefined) ? undefined : names[0];
     list.forEach((block, at) => {
       if (names[at] !== shown) kept.delete(block);
@@ -164,25 +168,32 @@ function otherSteps(blocks: readonly Block[]): ReadonlySet<PageElement> {
 interface Surroundings {
   readonly known: Map<PageElement, boolean>;
   readonly steps: ReadonlySet<PageElement>;
-  readonly isRepeated: (element: PageElement) => boolean;
+  /** How much of an element's text stands elsewhere too. */
+  readonly repeatedShare: (element: PageElement) => number;
 }
 
 /** The names that say for which screens a line is. Many lines stand in the same elements, so the names of each are read once. */
-function screensOf({ element }: Block, { known, steps, isRepeated }: Surroundings): string | undefined {
+function screensOf({ element }: Block, { known, steps, repeatedShare }: Surroundings): string | undefined {
   let at: PageElement | null = element;
   let isOfOther = isInTable(element);
   for (let level = 0; at !== null && level <= SCREENS_FAR_LEVELS; level++, at = at.parentNode) {
     // Tables and lists further up may have other rows and items, in which a line would be missed.
     isOfOther ||= steps.has(at);
-    if (level > SCREENS_LEVELS && (isOfOther || !isRepeated(at))) return undefined;
+    if (level > SCREENS_LEVELS && (isOfOther || repeatedShare(at) < SCREENS_SHARE_MIN)) return undefined;
     let isNamed = known.get(at);
     if (isNamed === undefined) {
-      isNamed = at.className !== "" && SCREENS.test(at.className);
+      isNamed = at.className !== "" && (SCREENS.test(at.className) || isCopy(at, repeatedShare));
       known.set(at, isNamed);
     }
     if (isNamed) return at.className;
   }
   return undefined;
+}
+
+/** Whether an element is hidden on all screens, and a copy of what stands elsewhere. */
+function isCopy(element: PageElement, repeatedShare: (element: PageElement) => number): boolean {
+  const { className } = element;
+  return HIDDEN.test(className) && !SHOWN_AGAIN.test(className) && repeatedShare(element) >= HIDDEN_SHARE_MIN;
 }
 
 function isInTable(element: PageElement): boolean {
