@@ -38,6 +38,7 @@ const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ["Lantern of the north", "New", "€ 40"],
   ],
   ["the line for another screen", `<div><p>${SLIDE}</p><p class="d-md-none">${SLIDE}</p></div>`, [SLIDE]],
+  ["a hidden listing", `<pre>${SLIDE}</pre><pre class="brush: html hidden">${SLIDE}</pre>`, [SLIDE]],
   ["a hidden copy", `<div><p>${SLIDE}</p></div><div class="copy hidden"><div><p>${SLIDE}</p></div></div>`, [SLIDE]],
   [
     "a line in a section for another screen",

@@ -6,7 +6,7 @@ import type { Block } from "./blocks.ts";
 
 const HIDDEN = /(?:^|\s)hide(?:\s|$)/;
 /** A part that is hidden on screens of some width only, as in "hide show@medium" or "hide md:block". */
-export const SHOWN_AGAIN = /[@:]|(?:^|\s)(?:show|d)(?:-\w+)?-(?:block|flex|grid|inline|table)/;
+export const SHOWN_AGAIN = /\S[@:]\S|(?:^|\s)(?:show|d)(?:-\w+)?-(?:block|flex|grid|inline|table)/;
 /** Names of parts that a reader can open. */
 const OPENED =
   /(?:^|[\s_-])(?:tab|tabs|pane|panel|tabpanel|accordion|collapse|collapsed|collapsible|expand|expanded|expandable|toggle|overlay|modal|popup|dialog|lightbox|drawer|flyout|spoiler|faqs?|questions?|answers?|slides?|slider|carousel|swiper|readmore|more)(?:[\s_-]|$)/i;
