@@ -184,7 +184,8 @@ function configOf(
       isWarned = true;
       return config;
     },
-    liveConfig: (overrides = {}) => new LiveConfig(load(overrides), () => loadConfig({ ...options, ...overrides })),
+    liveConfig: (overrides = {}) =>
+      new LiveConfig(load(overrides), (file = options.file) => loadConfig({ ...options, ...overrides, file })),
   };
 }
 

@@ -5,7 +5,7 @@ import { type ConfigValue, describeConfig, type Origin } from "./origin.ts";
 import type { Config } from "./schema.ts";
 
 /** A configuration that was read without a problem. */
-type Loaded = Pick<Extract<LoadResult, { ok: true }>, "config" | "origin" | "warnings">;
+type Loaded = Omit<Extract<LoadResult, { ok: true }>, "ok">;
 
 /** The result of a reload. */
 export type ReloadResult =
@@ -20,13 +20,15 @@ export type ReloadResult =
 export class LiveConfig {
   #config: Config;
   #origin: Origin;
+  #file: string | undefined;
   #warnings: readonly string[];
-  readonly #load: () => LoadResult;
+  readonly #load: (file: string | undefined) => LoadResult;
 
-  /** `load` returns the next configuration; it is called at each reload. */
-  constructor({ config, origin, warnings }: Loaded, load: () => LoadResult) {
+  /** `load` returns the next configuration; it is called at each reload, with the file of the present one if there is one. */
+  constructor({ config, origin, file, warnings }: Loaded, load: (file: string | undefined) => LoadResult) {
     this.#config = config;
     this.#origin = origin;
+    this.#file = file;
     this.#warnings = warnings;
     this.#load = load;
   }
@@ -62,14 +64,24 @@ export class LiveConfig {
 
   /** Takes the new configuration if it has no problems. */
   reload(): ReloadResult {
-    const result = this.#load();
+    // The same file: one that was removed, or is being replaced, is a fault and not the wish for the defaults.
+    const result = this.#load(this.#file);
     if (!result.ok) return { ok: false, problems: result.problems };
+    if (isEmpty(result.origin) && !isEmpty(this.#origin)) {
+      return { ok: false, problems: [`${result.file}: is empty; write {} into it to return to the defaults`] };
+    }
     const before = this.#config;
     this.#config = result.config;
     this.#origin = result.origin;
+    this.#file = result.file;
     this.#warnings = result.warnings;
     return { ok: true, needRestart: changedFixtures(before, result.config) };
   }
+}
+
+/** A file that is there without a word, as an editor or a shell leaves it while it writes. */
+function isEmpty({ file, text }: Origin): boolean {
+  return file !== undefined && text.trim() === "";
 }
 
 function changedFixtures(before: Config, after: Config): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LiveConfig } from "../../src/config/live.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -11,10 +11,10 @@ function live(text: string) {
   const path = join(cwd, "sallyport.yaml");
   const write = (next: string) => writeFileSync(path, next);
   write(text);
-  const load = () => loadConfig({ env: {}, cwd, host: "127.0.0.9" });
+  const load = (file?: string) => loadConfig({ env: {}, cwd, host: "127.0.0.9", file });
   const first = load();
   if (!first.ok) throw new Error(first.problems.join());
-  return { config: new LiveConfig(first, load), write };
+  return { config: new LiveConfig(first, load), write, remove: () => rmSync(path) };
 }
 
 test("a reload takes the whole new configuration", () => {
@@ -38,6 +38,30 @@ test("a bad one is reported and the old one stays, until it is mended", () => {
   write("log: {level: warn}");
   expect(config.reload()).toMatchObject({ ok: true });
   expect(config.get().log.level).toBe("warn");
+});
+
+test("a file that was removed or emptied is a fault, not the wish for the defaults", () => {
+  const { config, write, remove } = live("log: {level: debug}");
+  const before = config.get();
+  for (const text of ["", " \n"]) {
+    write(text);
+    const problems = ["sallyport.yaml: is empty; write {} into it to return to the defaults"];
+    expect(config.reload()).toEqual({ ok: false, problems });
+  }
+  remove();
+  expect(config.reload()).toEqual({
+    ok: false,
+    problems: [expect.stringMatching(/^sallyport\.yaml: cannot be read \(.*(ENOENT|no such file)/i)],
+  });
+  expect(config.get()).toBe(before);
+  write("{}");
+  expect(config.reload()).toMatchObject({ ok: true });
+  expect(config.get().log.level).toBe("info");
+});
+
+test("a file that was empty from the start may stay so", () => {
+  const { config } = live("");
+  expect(config.reload()).toEqual({ ok: true, needRestart: [] });
 });
 
 test("what is read at the start only is named", () => {
