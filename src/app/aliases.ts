@@ -36,9 +36,9 @@ const isOwnRoute = (path: string) => OWN_ROUTES.has(path) || path.startsWith("/a
 /** The header in which Google's clients send a key. */
 const GOOGLE_KEY = "x-goog-api-key";
 
-/** What Google's clients ask of a model: the model and the verb stand in the address. */
+/** What Google's clients ask of a model: the model and the verb stand in the address. Some programs encode the colon. */
 const GOOGLE_VERB =
-  /^\/v1(?:beta)?\/models\/(.+):(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
+  /^\/v1(?:beta)?\/models\/(.+)(?::|%3[Aa])(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/;
 
 function googleVerb(path: string): Alias | undefined {
   const [, id, verb] = GOOGLE_VERB.exec(path) ?? [];
@@ -47,8 +47,18 @@ function googleVerb(path: string): Alias | undefined {
   return { path: `/v1beta/${verb}`, members, keyHeader: GOOGLE_KEY };
 }
 
+/** What follows is a provider's own path, where a slash at the end may matter. */
+const PASSED_ON = "/v1/upstream/";
+
 /** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {
+  if (path.length === 1 || !path.endsWith("/") || path.startsWith(PASSED_ON)) return plainAlias(path);
+  // A slash at the end changes nothing: some clients add one to every path.
+  const plain = path.slice(0, -1);
+  return plainAlias(plain) ?? { path: plain };
+}
+
+function plainAlias(path: string): Alias | undefined {
   if (path.startsWith("/v1/")) return path.startsWith("/v1/models/") ? googleVerb(path) : undefined;
   if (path.startsWith("/v1beta/")) return googleVerb(path) ?? { path, keyHeader: GOOGLE_KEY };
   const exact = entryOf(EXACT, path);

@@ -6,7 +6,7 @@ import { startUpstream } from "../support/upstream.ts";
 
 const upstream = startUpstream();
 const app = await startTestApp({
-  tier: "free",
+  tier: "premium",
   config: {
     providers: { up: { kind: "openai", base_url: upstream.baseUrl, api_key: "sk-up", discover: false } },
     models: [
@@ -134,6 +134,53 @@ test.each([
   "/openai/v1/v1/chat/completions",
 ])("%s is no alias", async (path) => {
   expect((await app.post(path, CHAT)).status).toBe(404);
+});
+
+describe("a slash at the end", () => {
+  const headers = { "content-type": "application/json", authorization: "Bearer sk-no" };
+  /** What an answer says of its path; without a good key most of it is known before any work. */
+  const told = async (method: string, path: string) => {
+    const body = method === "POST" || method === "PATCH" ? "{}" : null;
+    const response = await fetch(app.url + path, { method, headers, body, redirect: "manual" });
+    const { error } = ((await response.json().catch(() => ({}))) ?? {}) as { error?: { code?: string } };
+    return [response.status, error?.code, response.headers.get("allow"), response.headers.has("request-id")];
+  };
+
+  test("changes no endpoint, and no method that one lacks", async () => {
+    const { paths } = (await (await app.call("/openapi.json")).json()) as { paths: Record<string, object> };
+    const asked = Object.entries(paths).flatMap(([path, methods]) =>
+      ["put", ...Object.keys(methods)].map(
+        (method) => [method.toUpperCase(), path.replace(/\{[^}]+\}/g, "x")] as const,
+      ),
+    );
+    expect(asked.length).toBeGreaterThan(100);
+    for (const [method, path] of asked) {
+      // A provider's own path is passed on as it is.
+      if (path.startsWith("/v1/upstream/")) continue;
+      expect([method, path, ...(await told(method, `${path}/`))]).toEqual([
+        method,
+        path,
+        ...(await told(method, path)),
+      ]);
+    }
+  });
+
+  test("changes no alias", async () => {
+    upstream.answer(() => Response.json(COMPLETION));
+    for (const path of [
+      "/chat/completions",
+      "/openai/deployments/small/chat/completions",
+      "/v1beta/models/small:generateContent",
+      "/v1beta/models/small%3AgenerateContent",
+      "/v1/models/small%3agenerateContent",
+    ]) {
+      const body = path.includes("generateContent") ? { contents: [{ parts: [{ text: "hi" }] }] } : CHAT;
+      for (const end of ["", "/", "/?a=b"])
+        expect([path + end, (await app.post(path + end, body)).status]).toEqual([path + end, 200]);
+    }
+    for (const path of ["/key/info", "/health/readiness", "/models", "/api/v1/credits"])
+      expect([path, (await app.call(`${path}/`)).status]).toEqual([path, 200]);
+  });
 });
 
 test("a preflight for an alias is answered", async () => {
