@@ -73,13 +73,32 @@ function secretsInTable({ statement }: Store): SecretVerbs {
   };
 }
 
+/** The file with the secrets; undefined if none was made yet. Throws if it went astray: new ones would sign out everybody. */
+export function secretsPath(store: SqliteStore): string | undefined {
+  const path = join(store.dataDir, SECRETS_FILE);
+  if (existsSync(path)) return path;
+  if (!isNoted(store)) return undefined;
+  throw new StoreError(
+    `${path} is missing: put it back from a backup, since it opens what is encrypted in the database. To go on without it, which signs everybody out, write {} into it.`,
+  );
+}
+
+/** Whether the database says that its secrets were made. The file's header has a number for such uses of a program. */
+function isNoted({ sqlite }: SqliteStore): boolean {
+  return sqlite.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version === 1;
+}
+
+function note(store: SqliteStore): void {
+  if (!isNoted(store)) store.sqlite.run("PRAGMA user_version = 1");
+}
+
 function secretsInFile(store: SqliteStore): SecretVerbs {
   const path = join(store.dataDir, SECRETS_FILE);
   // The database's write lock also protects the file.
   const alone = <T>(work: () => T): T => store.sqlite.transaction(work).immediate();
 
   const read = (): Record<string, string> => {
-    if (!existsSync(path)) return {};
+    if (secretsPath(store) === undefined) return {};
     try {
       return JSON.parse(readFileSync(path, "utf8")) as Record<string, string>;
     } catch (error) {
@@ -99,12 +118,17 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
       closeSync(file);
     }
     renameSync(part, path);
+    note(store);
   };
 
   return {
     async secret(name: SecretName): Promise<string> {
       const kept = read()[name];
-      if (kept !== undefined) return kept;
+      if (kept !== undefined) {
+        // An older version did not.
+        note(store);
+        return kept;
+      }
       // If two processes start together, only one of them creates the secret.
       return alone(() => {
         const secrets = read();

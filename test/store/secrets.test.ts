@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { secretStore } from "../../src/store/secrets.ts";
+import { secretStore, secretsPath } from "../../src/store/secrets.ts";
 import { freshStore, secondStore } from "./support.ts";
 
 test("a secret is made once, kept privately, and the same for every process", async () => {
@@ -31,6 +31,30 @@ test("a file that cannot be read is named and never replaced", async () => {
   writeFileSync(path, "{ not json");
   await expect(secretStore(store).secret("jwt_secret")).rejects.toThrow(/secrets\.json cannot be read/);
   expect(await Bun.file(path).text()).toBe("{ not json");
+});
+
+test("a file that went astray is named and never replaced, unless {} says so", async () => {
+  const { store, dataDir } = freshStore();
+  const path = join(dataDir, "secrets.json");
+  const jwt = await secretStore(store).secret("jwt_secret");
+  rmSync(path);
+  const missing = /secrets\.json is missing: put it back from a backup/;
+  const again = secretStore(secondStore(store));
+  await expect(again.secret("jwt_secret")).rejects.toThrow(missing);
+  await expect(again.findSecret("jwt_secret")).rejects.toThrow(missing);
+  expect(() => secretsPath(store)).toThrow(missing);
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, "{}");
+  expect(await again.secret("jwt_secret")).not.toBe(jwt);
+});
+
+test("a file that an older version made is noticed from the first use on", async () => {
+  const { store, dataDir } = freshStore();
+  const path = join(dataDir, "secrets.json");
+  writeFileSync(path, '{"jwt_secret":"old"}');
+  expect(await secretStore(store).secret("jwt_secret")).toBe("old");
+  rmSync(path);
+  await expect(secretStore(store).secret("jwt_secret")).rejects.toThrow(/is missing/);
 });
 
 test("processes that start together agree on one secret", async () => {

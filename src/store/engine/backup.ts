@@ -13,7 +13,7 @@ import { extract, type Header, type Pack, pack } from "tar-stream";
 import { systemClock } from "../../base/clock.ts";
 import { isoTime } from "../../base/iso-time.ts";
 import { unwritable } from "../../base/unwritable.ts";
-import { SECRETS_FILE } from "../secrets.ts";
+import { SECRETS_FILE, secretsPath } from "../secrets.ts";
 import { UPLOADS_DIR } from "../work/upload-bytes.ts";
 import { DATABASE_FILE, openForUpgrade, type SqliteStore as Store } from "./open.ts";
 import { StoreError } from "./store-error.ts";
@@ -109,10 +109,9 @@ async function entriesOf(store: Store, copy: string): Promise<Entries> {
     }))
     // The file was deleted after the database was copied.
     .filter(({ path }) => existsSync(path));
-  const secrets = join(store.dataDir, SECRETS_FILE);
   return {
     database: copy,
-    secrets: existsSync(secrets) ? secrets : undefined,
+    secrets: secretsPath(store),
     uploads,
     createdAtMs: store.clock.now(),
   };
