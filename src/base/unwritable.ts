@@ -11,7 +11,15 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: "the user that runs this program may not write there",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
+  EDQUOT: "this user's part of the disk is full",
+  SQLITE_FULL: "the disk is full",
 };
+
+/** Whether a reason is known that is about writing: no room, no right, no folder. */
+export function isUnwritable(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" && entryOf(REASONS, code) !== undefined;
+}
 
 /** The reason, without the names of temporary files; the error's own message where it is another. */
 export function unwritable(error: unknown): string {

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../base/clock.ts";
 import type { Config } from "../config/schema.ts";
+import { originOf } from "../http/listen.ts";
 import { DATABASE_FILE, openForUpgrade } from "../store/engine/open.ts";
 import { isServing } from "../store/engine/serve-lock.ts";
 import { LISTENING_SETTING, settingsStore } from "../store/settings.ts";
@@ -66,7 +67,5 @@ async function runningAddress({ dataDir, database }: Config): Promise<string | u
 /** The gateway's address for a program on this machine. */
 function listeningAddress({ host, port, tls }: Config["server"]): string {
   if (port === 0) throw new UsageError("--url is required: the configuration does not fix the port (server.port: 0)");
-  const bare = host.replace(/^\[(.*)\]$/, "$1");
-  const reachable = bare === "0.0.0.0" ? "127.0.0.1" : bare === "::" ? "::1" : bare;
-  return `http${tls.cert === "" ? "" : "s"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
+  return originOf(host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port, tls.cert !== "");
 }

@@ -1,6 +1,7 @@
 // `sallyport openapi`: the document that a running gateway serves at /openapi.json.
 
 import { openApi } from "../app/endpoints.ts";
+import { originOf } from "../http/listen.ts";
 import type { Command } from "./command.ts";
 
 /** Prints the OpenAPI document. */
@@ -10,7 +11,7 @@ export const openapi: Command = {
   details: "The server in it is `server.public_url`, else the address that the configuration listens on.",
   async run({ config, out }) {
     const { server } = config();
-    const address = server.publicUrl || `http${server.tls.cert === "" ? "" : "s"}://${server.host}:${server.port}`;
+    const address = server.publicUrl || originOf(server.host, server.port, server.tls.cert !== "");
     out(`${JSON.stringify(openApi(address.replace(/\/+$/, "")), null, 2)}\n`);
     return 0;
   },

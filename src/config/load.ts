@@ -180,7 +180,11 @@ function finish(
   return {
     ...read,
     dataDir: resolve(cwd, read.dataDir),
-    server: { ...read.server, tls: { cert: beside(tls.cert), key: beside(tls.key) } },
+    server: {
+      ...read.server,
+      host: withoutBrackets(read.server.host),
+      tls: { cert: beside(tls.cert), key: beside(tls.key) },
+    },
     net: { ...read.net, caFile: beside(read.net.caFile) },
     log: { ...read.log, file: beside(read.log.file) },
     catalog: { prices: { ...read.catalog.prices, file: beside(read.catalog.prices.file) } },
@@ -221,6 +225,11 @@ function finish(
     },
     auth: { ...read.auth, oauth: new Map([...read.auth.oauth].filter(([, { clientId }]) => clientId !== "")) },
   };
+}
+
+/** An IPv6 address as it is listened on; in a URL, and so in many heads, it stands in brackets. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
 }
 
 function line(label: string, { path, message, source }: Problem, moves: readonly Move[]): string {

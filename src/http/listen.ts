@@ -292,6 +292,7 @@ export function linkOf(host: string, port: number, isSecure = false): string {
   return originOf(host === "0.0.0.0" || host === "::" ? "localhost" : host, port, isSecure);
 }
 
-function originOf(host: string, port: number, isSecure: boolean): string {
+/** The URL of an address; an IPv6 address stands in brackets. */
+export function originOf(host: string, port: number, isSecure: boolean): string {
   return `http${isSecure ? "s" : ""}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

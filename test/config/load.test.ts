@@ -122,6 +122,16 @@ describe("overrides win over the file", () => {
       "server: expected a group of keys, got a number",
     ]);
   });
+  test("an IPv6 address may stand in brackets, wherever it is given", () => {
+    for (const config of [
+      good("server: {host: '[::1]'}"),
+      good("", { host: "[::1]" }),
+      good("", { env: { SALLYPORT_SERVER_HOST: "[::1]" } }),
+      good("server: {host: '::1'}"),
+    ])
+      expect(config.server.host).toBe("::1");
+  });
+
   test("options win over variables", () => {
     const env = { SALLYPORT_SERVER_PORT: "9000", SALLYPORT_SERVER_HOST: "::1", SALLYPORT_DATA_DIR: "/elsewhere" };
     const config = good("server: {port: 1}", { env, port: 0, host: "0.0.0.0", dataDir: "d" });

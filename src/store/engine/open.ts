@@ -102,7 +102,7 @@ export function openForUpgrade(options: Required<Pick<StoreOptions, "dataDir" | 
 
 function unusable(path: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  return new StoreError(`The database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
+  return new StoreError(`The database ${path} cannot be used: ${unwritable(error)}`, { cause: error });
 }
 
 function openFile(path: string, dataDir: string): Database {
