@@ -1,5 +1,7 @@
 // The only table of public error codes. Throw `ApiError` at the edge and in policy; lower floors throw their own error
-// types, which policy translates. The list for clients is docs/reference/errors.md.
+// types (such as `UpstreamFault`), which policy translates. After the first byte of a stream nothing throws: an error event ends it.
+// Unknown errors give a fixed public text, and their cause is logged under the request id; nothing is logged and thrown again.
+// The list for clients is docs/reference/errors.md.
 
 /** Public error categories (`error.type`). */
 export type ErrorType =

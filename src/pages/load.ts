@@ -1,5 +1,9 @@
 // Loads one page. It is scheduled with its host, fetched by HTTP first and shown in a browser only if necessary, and converted in
 // a thread. Throws `PageError`, `BlockedAddress`, or the caller's abort reason.
+//
+// robots.txt (robots/) is obeyed first, and again at each redirect. A request waits for the host's turn (schedule/) and goes through
+// net/fetch.ts, where net/address-guard.ts refuses private addresses at every redirect; the browser's only way out is net/proxy.ts.
+// The thread (convert/worker.ts) does the charset, the main content (content/main-content.ts) and the Markdown (markdown/).
 
 import { pause } from "../base/retry.ts";
 import { FetchError, type Fetched, type GuardedFetch } from "../net/fetch.ts";

@@ -1,4 +1,6 @@
-// All verbs of the store, by domain. The contract tests (test/store/contract) run them on every engine.
+// All verbs of the store, by domain. The contract tests (test/store/contract) run them on every engine. They speak SQL that every
+// engine reads alike: no row ids, no JSON functions, no case folding, text ordered by its bytes (engine/byte-order.ts), times in
+// whole milliseconds, no NUL in text (values.ts). Text within JSON may hold NUL: it is escaped there.
 
 import { lazily } from "../base/lazily.ts";
 import { type AccountBudgetStore, accountBudgetStore } from "./access/account-budgets.ts";
