@@ -19,7 +19,7 @@ const DISPOSITION = new RegExp(
   String.raw`^form-data;\s*name=(?:"(${NAME})"|(${NAME}))(;\s*filename=(?:"(?:[^"\\\r\n]|\\.)*"|[^\s";]+))?(;\s*filename\*=[^\s";]+)?\s*$`,
   "i",
 );
-const HEADER_LINE = /^([A-Za-z0-9-]+):[ \t]*([^\r\n\0]*)$/;
+const HEADER_LINE = /^([A-Za-z0-9-]+):[ \t]*((?:[^\r\n\0 \t][^\r\n\0]*)?)$/;
 
 /** The boundary in the content type of a form. Throws 400 for another type. */
 export function formBoundary(type: string): string {

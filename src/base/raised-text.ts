@@ -16,10 +16,10 @@ export interface Raised {
 const FLAT_AFTER_DIGIT = /^(?:st|nd|rd|th|er|ère|ème|nde|º|ª)$/i;
 const FLAT = /^[®©™℠º°ª′″']$/;
 /** Signs that only refer to notes, and numbers in square brackets. */
-const MARK = /^(?:[*†‡§¶#]+|\[[^\]]{1,12}\](?:\s*,?\s*\[[^\]]{1,12}\])*)$/;
+const MARK = /^(?:[*†‡§¶#]+|\[[^\]]{1,12}\](?:\s*(?:,\s*)?\[[^\]]{1,12}\])*)$/;
 const NUMBERS = /^\d{1,3}(?:\s*[,–-]\s*\d{1,3})*$/;
 /** Texts after which a raised number is a note mark, as neither a year nor the end of a sentence or of a long word has a power. */
-const BEFORE_MARK = /(?:^|[^\p{N}\p{L}.,×·*^/+=−-])(?:1[5-9]|20)\d\d$|[.,;:!?”"’»]$|\p{Ll}{4,}$/u;
+const BEFORE_MARK = /(?:^|[^\p{N}\p{L}.,×·*^/+=−-])(?:1[5-9]|20)\d\d$|[.,;:!?”"’»]$|\p{Ll}{4}$/u;
 /** Long words that have powers: units and functions. */
 const HAS_POWER = /(?:met(?:er|re)|feet|foot|inch|yard|mile|second|acre|sinh?|cosh?|tanh?|log)e?s?$/i;
 const MONEY = "(?:\\p{Sc}|\\b(?:USD|EUR|GBP|CHF|CAD|AUD|SEK|NOK|DKK|PLN|CZK|kr|zł|Kč|Fr)\\b\\.?)";

@@ -58,7 +58,7 @@ const PATTERNS = NAMES.flatMap((name) =>
 
 /** The page at a path below the dashboard's; undefined if there is none. */
 export function pageAt(path: string): PageName | undefined {
-  const plain = path.replace(/\/+$/, "") || "/";
+  const plain = path.replace(/(?<!\/)\/+$/, "") || "/";
   return PATTERNS.find(({ pattern }) => pattern.test(plain))?.name;
 }
 

@@ -43,9 +43,12 @@ function read(body: string, relayed = false): FaultText {
   return { message: textOr(message), code: textOr(code), param: typeof param === "string" ? param : null };
 }
 
+/** Far more than such a text has; beyond it, none is looked for. */
+const READ_CHARS_MAX = 8000;
+
 /** Reads a plain text. It is about a question if it mentions one; some texts end with the key of the question. */
 function readText(detail: string): FaultText {
-  const key = /\bquestion must have [^:]+: (.+)$/s.exec(detail)?.[1];
+  const key = /\bquestion must have [^:]+: (.+)$/s.exec(detail.slice(0, READ_CHARS_MAX))?.[1];
   if (key !== undefined) return { message: detail, param: `questions.${key}` };
   return OF_A_QUESTION.test(detail) ? { message: detail, param: "questions" } : { message: detail };
 }

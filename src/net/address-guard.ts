@@ -153,7 +153,7 @@ function readUrl(input: string | URL): { url: URL; host: string; port: number } 
   if (defaultPort === undefined) throw new BlockedAddress("scheme", "Only http and https URLs can be fetched.");
   if (url.username !== "" || url.password !== "")
     throw new BlockedAddress("userinfo", "A URL must not contain a user name or password.");
-  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+  const host = url.hostname.replace(/^\[|\]$/g, "").replace(/(?<!\.)\.+$/, "");
   if (host === "") throw new BlockedAddress("malformed", "The URL has no host.");
   return { url, host, port: url.port === "" ? defaultPort : Number(url.port) };
 }
@@ -178,7 +178,7 @@ function readAllowList(entries: readonly string[]): AllowList {
     const text = `http://${isBareV6 ? `[${entry}]` : entry}/`;
     if (entry.includes("/") || !URL.canParse(text)) throw new Error(`not a host, host:port or CIDR: ${entry}`);
     const url = new URL(text);
-    const host = url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+    const host = url.hostname.replace(/^\[|\]$/g, "").replace(/(?<!\.)\.+$/, "");
     // The URL parser drops ":80", so the port is read from the text.
     const port = isBareV6 ? undefined : /:(\d+)$/.exec(entry.replace(/^\[.*\]/, ""))?.[1];
     if (port === undefined) hosts.add(host);

@@ -140,7 +140,7 @@ function placeOf(url: URL): string {
 }
 
 function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
+  return url.hostname.replace(/^\[|\]$/g, "").replace(/(?<!\.)\.+$/, "");
 }
 
 function portOf(url: URL): number {

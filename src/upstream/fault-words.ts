@@ -97,9 +97,17 @@ function isRefusalWord(word: string): boolean {
   return REFUSAL.test(word) && !ACCOUNT_CODE.test(word);
 }
 
+/** A message may quote all of a prompt; what it says stands before that. */
+const MESSAGE_CHARS_MAX = 16_000;
+
+/** The part of an error's message in which words are looked for with expressions that may start at many places. */
+export function headOfMessage(message: string): string {
+  return message.slice(0, MESSAGE_CHARS_MAX);
+}
+
 /** Whether the provider says that the prompt does not fit. */
 export function isContextLength(said: FaultText): boolean {
-  return said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(said.message);
+  return said.code === "context_length_exceeded" || CONTEXT_LENGTH.test(headOfMessage(said.message));
 }
 
 /**

@@ -128,9 +128,6 @@ const THING =
   "(?:file|thread|container|skill|response|message|item|conversation|vector[ _]store|cached[ _]?content|interaction)s?";
 const THING_CODE = new RegExp(`(?:^|_)${THING}_|^${THING}(?:not|expired)`, "i");
 const NAMED_THING = new RegExp(`\\b${THING}\\b`, "i");
-/** Paths, in which the names of things are parts of an address. */
-const PATH = /\S*\/\S*/g;
-
 /**
  * Whether a 404 is about something that the client named. Every other 404 is the operator's matter, since the address and the
  * model are.
@@ -138,7 +135,7 @@ const PATH = /\S*\/\S*/g;
 function namesAnotherThing({ code, message }: FaultText): boolean {
   if (code !== undefined && THING_CODE.test(code)) return true;
   if (/model|deployment/i.test(code ?? "") || /\bmodels?\b|deployment/i.test(message)) return false;
-  return NAMED_THING.test(message.replace(PATH, " "));
+  return message.split(/\s+/).some((word) => !word.includes("/") && NAMED_THING.test(word));
 }
 
 /** The seconds of a `Retry-After` header (or `retry-after-ms`). A date is relative to the answer's own `Date`. */

@@ -89,5 +89,6 @@ function meaningOf({ type, options }: Question, at: number): string {
 
 /** Puts an option on one line. */
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*[\r\n]+\s*/g, " ");
+  // The blanks are matched once, and looked at then: an expression of two runs would begin anew at each of them.
+  return text.replaceAll(/\s+/g, (blanks) => (/[\r\n]/.test(blanks) ? " " : blanks));
 }

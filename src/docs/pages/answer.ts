@@ -9,7 +9,7 @@ const ASSETS = "/docs/assets/";
 
 /** The page at the request's address; a not-found page if there is none. */
 export function manualResponse(request: Request, document: Json, origin: string): Response {
-  const path = pathOf(request.url).replace(/(?<=.)\/+$/, "");
+  const path = pathOf(request.url).replace(/(?<=[^/])\/+$|(?<=^\/)\/+$/, "");
   if (path.startsWith(ASSETS)) {
     const asset = assetResponse(request, path.slice(ASSETS.length));
     if (asset !== undefined) return asset;

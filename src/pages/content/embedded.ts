@@ -4,6 +4,7 @@
 import { PageElement, PageText, walk } from "../dom/node.ts";
 import { type PageDocument, parsePage } from "../dom/parse.ts";
 import { embeddedJson, preloadedThread } from "./preloaded-posts.ts";
+import { spacedTags } from "./spaced-tags.ts";
 
 /** Shorter strings are taken for labels and settings. */
 const PROSE_CHARS_MIN = 80;
@@ -26,7 +27,7 @@ export function fillFromState(document: PageDocument): boolean {
   const article = new PageElement("article");
   for (const text of found) {
     const part = new PageElement("section");
-    if (/<[a-z][\s\S]*>/i.test(text)) for (const child of parsePage(text).body.childNodes) part.appendChild(child);
+    if (holdsTag(text)) for (const child of parsePage(text).body.childNodes) part.appendChild(child);
     else
       for (const line of text.split(/\n{2,}/)) part.appendChild(new PageElement("p")).appendChild(new PageText(line));
     article.appendChild(part);
@@ -68,9 +69,17 @@ function collect(value: unknown, search: Search): void {
   else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) collect(item, inner);
 }
 
+/** A word with the signs around it. What a part of it has taken is never given back, so that the time is linear. */
+const WORD = /^(?=([\p{L}\p{N}"'“‘(]+))\1(?=([\p{L}\p{N}'’-]*))\2[.,;:!?"'”)]*$/u;
+
+function holdsTag(text: string): boolean {
+  const start = text.search(/<[a-z]/i);
+  return start >= 0 && text.includes(">", start);
+}
+
 function isProse(text: string): boolean {
   if (text.length < PROSE_CHARS_MIN || /^(?:https?:|data:|\/|[\w-]+$)/.test(text.trim())) return false;
-  const plain = text.replace(/<[^>]*>/g, " ");
-  const words = plain.split(/\s+/).filter((word) => /^[\p{L}\p{N}"'“‘(]+[\p{L}\p{N}'’-]*[.,;:!?"'”)]*$/u.test(word));
+  const plain = spacedTags(text);
+  const words = plain.split(/\s+/).filter((word) => WORD.test(word));
   return words.length >= 10 && words.length > plain.split(/\s+/).length * 0.6 && /[.!?。]/.test(plain);
 }

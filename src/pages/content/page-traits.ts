@@ -4,6 +4,7 @@
 import { elementsOf, type PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
 import type { Block } from "./blocks.ts";
+import { spacedTags } from "./spaced-tags.ts";
 
 /** Features of the whole page, and features that compare a block with the page. */
 export interface PageTraits {
@@ -175,10 +176,10 @@ function structuredStrings(structured: readonly string[]): string {
 }
 
 function unescaped(text: string): string {
-  return text
+  const plain = text
     .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-    .replace(/\\[nrt]/g, " ")
-    .replace(/<[^>]*>/g, " ");
+    .replace(/\\[nrt]/g, " ");
+  return spacedTags(plain);
 }
 
 /** Reduces a text to its letters and digits, since quotes and spaces are written in many ways. */

@@ -12,7 +12,7 @@ const HIDING: ReadonlyMap<string, RegExp> = new Map(
     visibility: /^(?:hidden|collapse)$/,
     opacity: /^0?\.?0*%?$/,
     "content-visibility": /^hidden$/,
-    transform: /^scale\(\s*0?\.?0*\s*(?:,\s*0?\.?0*\s*)?\)$/,
+    transform: /^scale\(\s*(?:(?:0?\.0*|0+)\s*)?(?:,\s*(?:(?:0?\.0*|0+)\s*)?)?\)$/,
     "font-size": /^0?\.?0*(?:px|em|rem|pt|%)?$/,
     "text-indent": /^-\d{3,}/,
     clip: /^rect\(\s*[01](?:px)?[\s,]+[01]/,
@@ -179,8 +179,12 @@ function hides(declared: ReadonlyMap<string, string>): boolean {
   return isFlat && /hidden|clip/.test(declared.get("overflow") ?? "") && !EXTENDED.some((name) => declared.has(name));
 }
 
+const IMPORTANT = /!important$/;
+
 function isHiding(name: string, value: string): boolean {
-  return HIDING.get(name)?.test(value.replace(/\s*!important$/, "")) === true;
+  return (
+    HIDING.get(name)?.test(IMPORTANT.test(value) ? value.slice(0, -"!important".length).trimEnd() : value) === true
+  );
 }
 
 function fits({ tag, id, classes }: Rule, element: PageElement, own: readonly string[]): boolean {

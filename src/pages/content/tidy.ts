@@ -230,7 +230,9 @@ function tidyImage(image: PageElement, base: string, keepsData: boolean): void {
   const { attributes } = image;
   const own = attributes["src"] ?? "";
   const isPlaceholder =
-    own === "" || own.startsWith("data:") || /(?:blank|placeholder|spacer|pixel|lazy)[^/]*$/i.test(own);
+    own === "" ||
+    own.startsWith("data:") ||
+    /blank|placeholder|spacer|pixel|lazy/i.test(own.slice(own.lastIndexOf("/") + 1));
   const lazy = LAZY_SOURCES.map((name) => attributes[name]).find(
     (value) => value !== undefined && !value.startsWith("data:"),
   );
@@ -242,11 +244,14 @@ function tidyImage(image: PageElement, base: string, keepsData: boolean): void {
   else attributes["src"] = resolved;
 }
 
+/** An address in a `srcset`, with its size. It begins a word or follows a comma: none within a word would end elsewhere. */
+const CANDIDATE = /(?<![^\s,])([^\s,][^\s]*[^\s,]|[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)/g;
+
 /** The widest candidate of a `srcset`. */
 export function largestOf(set: string | undefined): string | undefined {
   let best: string | undefined;
   let bestSize = -1;
-  for (const match of (set ?? "").matchAll(/([^\s,][^\s]*[^\s,]|[^\s,])(?:\s+([\d.]+)[wx])?\s*(?:,|$)/g)) {
+  for (const match of (set ?? "").matchAll(CANDIDATE)) {
     const size = Number(match[2] ?? 1);
     if (match[1] !== undefined && !match[1].startsWith("data:") && size > bestSize) {
       best = match[1];

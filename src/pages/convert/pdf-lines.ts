@@ -215,7 +215,7 @@ function textOf(pieces: readonly PdfPiece[], base: PdfPiece, isRightToLeft: bool
 function linked(text: string, link: string): string {
   const label = text.trim().replace(/[[\]]/g, "\\$&");
   if (label === "") return text;
-  const [before, after] = [/^\s*/.exec(text)?.[0] ?? "", /\s*$/.exec(text)?.[0] ?? ""];
+  const [before, after] = [/^\s*/.exec(text)?.[0] ?? "", text.slice(text.trimEnd().length)];
   return `${before}[${label}](${link
     .replace(/[()<>\s\\]/g, encodeURIComponent)
     .replace(/\(/g, "%28")

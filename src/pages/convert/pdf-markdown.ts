@@ -30,6 +30,9 @@ export function pdfMarkdown(pages: readonly PdfPage[]): string {
   return writer.finish();
 }
 
+/** A longer line is more than the number of its page. */
+const PAGE_NUMBER_CHARS_MAX = 200;
+
 /** The lines that stand at the same place of several pages, apart from the numbers in them. */
 function runningLines(pages: readonly PdfPage[]): ReadonlySet<PdfLine> {
   const places = new Map<string, PdfLine[]>();
@@ -39,7 +42,9 @@ function runningLines(pages: readonly PdfPage[]): ReadonlySet<PdfLine> {
       const at = (line.y - bottom) / height;
       if (at > MARGIN_SHARE && at < 1 - MARGIN_SHARE) continue;
       const isNumber =
-        line.text.replace(/\D/g, "") === String(number) && /^\W*(?:\p{L}{1,6}\W+)?\d+\W*$/u.test(line.text);
+        line.text.length <= PAGE_NUMBER_CHARS_MAX &&
+        line.text.replace(/\D/g, "") === String(number) &&
+        /^\W*(?:\p{L}{1,6}\W+)?\d+\W*$/u.test(line.text);
       if (isNumber && line.size < 12.5 && (at < 0.08 || at > 0.92)) found.add(line);
       const place = `${Math.round(line.y / 3)} ${line.text.replace(/\d+|\b[ivxlc]+\b/g, "#")}`;
       const others = places.get(place);

@@ -10,13 +10,15 @@ const SCREEN_READER =
 const NOT_DISPLAYED = /(?:^|[;\s])display\s*:\s*none/i;
 const NOT_VISIBLE = /(?:^|[;\s])visibility\s*:\s*(?:hidden|collapse)/i;
 const VISIBLE = /(?:^|[;\s])visibility\s*:\s*visible/i;
-const NOT_DRAWN =
-  /(?:^|[;\s])(?:content-visibility\s*:\s*hidden|(?:transform|scale)\s*:[^;]*(?<![\w.])(?:scale\(\s*0?\.?0*\s*[,)]|0?\.?0+\s*(?:;|$)))/i;
+const NOT_DRAWN = /(?:^|[;\s])content-visibility\s*:\s*hidden/i;
+const SCALE = /(?:^|[;\s])(?:transform|scale)\s*:/i;
+const NO_SCALE = /(?<![\w.])(?:scale\(\s*(?:(?:0?\.0*|0+)\s*)?[,)]|0?\.?0+\s*$)/i;
 const NO_HEIGHT = /(?:^|[;\s])(?:(?:max-)?height|width)\s*:\s*0(?:px|em|rem|%)?\s*(?:!important\s*)?(?:;|$)/i;
 /** A box without a height of its own that has one nevertheless, such as the frame of a video. */
 const HAS_EXTENT = /(?:^|[;\s])(?:padding|min-(?:height|width))/i;
 const CUT_OFF = /(?:^|[;\s])overflow(?:-[xy])?\s*:\s*(?:hidden|clip)/i;
-const FONT_SIZE = /(?:^|[;\s])font(?:-size)?\s*:[^;]*?(?<![\w.#])(\d*\.?\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
+const FONT = /(?:^|[;\s])font(?:-size)?\s*:/i;
+const SIZE = /(?<![\w.#])(\d+(?:\.\d+)?|\.\d+)\s*(px|pt|em|rem|%|)(?![\w.])/i;
 /** Text of at most this size cannot be read. */
 const FONT_PX_MAX = 1;
 const FONT_SHARE_MAX = 0.05;
@@ -24,7 +26,7 @@ const OUT_OF_SIGHT =
   /(?:^|[;\s])(?:text-indent\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*(?:inset\(\s*(?:50|100)%|circle\(\s*0))/i;
 const FAR_AWAY = /(?:^|[;\s])(?:left|right|top)\s*:\s*-\d{3,}/i;
 const LIFTED = /(?:^|[;\s])position\s*:\s*(?:absolute|fixed)/i;
-const TRANSPARENT = /(?:^|[;\s])opacity\s*:\s*0?\.?0*\s*(?:%\s*)?(?:!important\s*)?(?:;|$)/i;
+const TRANSPARENT = /(?:^|[;\s])opacity\s*:\s*(?:(?:0?\.0*|0+)\s*)?(?:%\s*)?(?:!important\s*)?(?:;|$)/i;
 /** Signs of an animation that makes a transparent part visible when it is scrolled to. */
 const ANIMATED = /(?:^|[;\s])(?:transform|transition|animation|will-change|translate)\b/i;
 const ANIMATED_NAME = /fade|reveal|anim|aos|wow|appear|motion|scroll|slide|lazy|load|carousel|swiper|invisible/i;
@@ -38,6 +40,20 @@ const OPENS = /(?:^|[;\s])transition(?:-property)?\s*:/i;
  */
 export type Hiding = "unseen" | "hidden" | "transparent" | "folded" | undefined;
 
+/**
+ * The value among those of the declarations with such a name, if one has it. A declaration is read from the first such name on,
+ * since one expression for both would read it again from each, and a page may have styles of any length.
+ */
+export function declared(style: string, name: RegExp, value: RegExp): RegExpExecArray | null {
+  if (!name.test(style)) return null;
+  for (const one of style.split(";")) {
+    const named = name.exec(one);
+    const found = named === null ? null : value.exec(one.slice(named.index + named[0].length));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** Whether the element hides what is in it, apart from the size of its text. */
 export function hidingOf(element: PageElement): Hiding {
   const { attributes, className } = element;
@@ -48,7 +64,13 @@ export function hidingOf(element: PageElement): Hiding {
   if (hidden !== undefined && hidden.toLowerCase() !== "until-found") return "hidden";
   if (attributes[UNSEEN_ATTRIBUTE] === "all") return "hidden";
   if (style === "") return undefined;
-  if (NOT_DISPLAYED.test(style) || NOT_VISIBLE.test(style) || NOT_DRAWN.test(style)) return "hidden";
+  if (
+    NOT_DISPLAYED.test(style) ||
+    NOT_VISIBLE.test(style) ||
+    NOT_DRAWN.test(style) ||
+    declared(style, SCALE, NO_SCALE) !== null
+  )
+    return "hidden";
   if (NO_HEIGHT.test(style) && CUT_OFF.test(style) && !HAS_EXTENT.test(style))
     return OPENS.test(style) ? undefined : "folded";
   return isTransparent(element, style) ? "transparent" : undefined;
@@ -106,7 +128,7 @@ export function isOnlyInvisible(element: PageElement): boolean {
 
 /** Whether the text directly in an element of this style is too small to read. */
 function isTinyText(style: string): boolean {
-  const [, size, unit] = FONT_SIZE.exec(style) ?? [];
+  const [, size, unit] = declared(style, FONT, SIZE) ?? [];
   if (size === undefined) return false;
   const value = Number(size);
   if (value === 0) return true;

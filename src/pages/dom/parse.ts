@@ -173,7 +173,7 @@ class Builder implements TagBuilder {
 
   /** Whether a style sheet is for screens, whether or not scripts run, and there is room for it. */
   #isRead(attributes: Record<string, string>): boolean {
-    const isForScreens = /^\s*(?:all|screen)?\s*$/i.test(attributes["media"] ?? "");
+    const isForScreens = ["", "all", "screen"].includes((attributes["media"] ?? "").trim().toLowerCase());
     return (
       isForScreens && !this.isOpen("noscript") && this.#styles.length < STYLES_MAX && this.#styleChars < STYLE_CHARS_MAX
     );

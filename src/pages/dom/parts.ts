@@ -1,7 +1,7 @@
 // Recognises parts for which HTML has no element, by role or by the class names of page generators: tabs and their panels, titles
 // of notes, tables made of div elements, embedded players.
 
-import { hidingOf } from "./hidden.ts";
+import { declared, hidingOf } from "./hidden.ts";
 import { closest, elementsOf, PageElement } from "./node.ts";
 
 /** Class names that documentation generators use for the title of a note. */
@@ -13,13 +13,14 @@ export function isNoteTitle({ className }: PageElement): boolean {
   return className !== "" && NOTE_TITLE.test(className);
 }
 
-const STRUCK = /(?:^|[;\s])text-decoration(?:-line)?\s*:[^;]*line-through/i;
+const DECORATION = /(?:^|[;\s])text-decoration(?:-line)?\s*:/i;
 
 /** Whether the element is text that the page strikes out, such as a former price. */
 export function isStruck({ tag, attributes }: PageElement): boolean {
   if (tag === "del" || tag === "s" || tag === "strike") return true;
   const style = attributes["style"];
-  return style !== undefined && /^(?:span|font|small|b|i|em|strong|div|p|td)$/.test(tag) && STRUCK.test(style);
+  if (style === undefined || !/^(?:span|font|small|b|i|em|strong|div|p|td)$/.test(tag)) return false;
+  return declared(style, DECORATION, /line-through/i) !== null;
 }
 
 const TABLE_ROLES = new Set(["table", "grid", "treegrid"]);

@@ -11,7 +11,7 @@ import { languageAround } from "./language.ts";
 import { linesOfListing } from "./listings.ts";
 import { prepare } from "./prepare.ts";
 import { raisedMarkdown } from "./raised.ts";
-import { readingCopy } from "./reading-copy.ts";
+import { readingCopy, WholeElement } from "./reading-copy.ts";
 import { dissolveLayoutTables, isEmptyTable, joinLines, tableMarkdown, textElement } from "./tables.ts";
 
 /** Converts the children of `root`. What the limits leave out is added to `omissions`. */
@@ -19,7 +19,20 @@ export function toMarkdown(root: PageElement, omissions = new Omissions()): stri
   prepare(root);
   dissolveLayoutTables(root);
   renderTables(root, omissions);
-  return finish(service.turndown(asDom(root)));
+  return finish(converted(root));
+}
+
+/** The Markdown of the tree that was converted last. */
+let whole = "";
+
+/**
+ * The Markdown of what is in an element. It is taken before Turndown trims its result, which takes time with the square of the
+ * blanks that stand in a row anywhere in it.
+ */
+function converted(element: PageElement): string {
+  whole = "";
+  service.turndown(asDom(element));
+  return whole.replace(/^[\t\r\n]+/, "").trimEnd();
 }
 
 const RULE = "---";
@@ -42,6 +55,13 @@ function createService(): TurndownService {
   addTables(turndown);
   addInline(turndown);
   addBlocks(turndown);
+  turndown.addRule("whole", {
+    filter: (node) => fromDom(node) instanceof WholeElement,
+    replacement: (content) => {
+      whole = content;
+      return "";
+    },
+  });
   return turndown;
 }
 
@@ -104,7 +124,7 @@ function inlineOf(cell: PageElement): string {
   // Most cells have no elements. A large table can have a hundred thousand cells.
   if (cell.children.length === 0)
     return escapeMarkdown(cell.textContent.replace(/\s+/g, " ").trim(), { isAmidLine: true });
-  return service.turndown(asDom(cell));
+  return converted(cell);
 }
 
 function addInline(turndown: TurndownService): void {

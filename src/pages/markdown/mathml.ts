@@ -170,7 +170,7 @@ function scriptsAround(_: PageElement, [base, ...scripts]: readonly PageElement[
     [write(down), write(up)].map((tex, at) => (tex === "" ? "" : `${at === 0 ? "_" : "^"}{${tex}}`)).join("");
   const pairs = (list: readonly PageElement[]) =>
     list.map((_one, at) => (at % 2 === 0 ? pair(list[at], list[at + 1]) : "")).join("{}");
-  return `${before.length === 0 ? "" : `{}${pairs(before).replace(/(?:\{\})+$/, "")}`}${baseOf(base)}${pairs(behind).replace(/(?:\{\})+$/, "")}`;
+  return `${before.length === 0 ? "" : `{}${pairs(before).replace(/(?<!\{\})(?:\{\})+$/, "")}`}${baseOf(base)}${pairs(behind).replace(/(?<!\{\})(?:\{\})+$/, "")}`;
 }
 
 function fenced({ attributes }: PageElement, parts: readonly PageElement[]): string {

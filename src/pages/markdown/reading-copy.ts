@@ -15,12 +15,20 @@ const BITS: ReadonlyMap<string, number> = new Map(
 );
 const NONE: PageElement[] = [];
 
-/** Copies a tree for Turndown, which then owns the copy. Nothing may be added to the copy; removals keep it correct. */
+/**
+ * Copies a tree for Turndown, which then owns the copy, in an element that holds nothing else: what is in that is converted. Nothing
+ * may be added to the copy; removals keep it correct.
+ */
 export function readingCopy(root: PageElement): PageElement {
-  const copy = new ReadingElement(root.tag, { ...root.attributes });
+  const holder = new ReadingElement("div", {});
+  holder.appendChild(filledCopy(root, new WholeElement(root.tag, { ...root.attributes })));
+  return holder;
+}
+
+function filledCopy(root: PageElement, copy: ReadingElement): ReadingElement {
   for (let child = root.firstChild; child !== null; child = child.nextSibling)
     if (child instanceof PageElement) {
-      const inner = readingCopy(child) as ReadingElement;
+      const inner = filledCopy(child, new ReadingElement(child.tag, { ...child.attributes }));
       copy.held |= inner.held | (BITS.get(inner.tag) ?? 0);
       copy.appendChild(inner);
     } else copy.appendChild(new ReadingText(child.textContent));
@@ -46,6 +54,14 @@ class ReadingElement extends PageElement {
   override getElementsByTagName(name: string): PageElement[] {
     const bit = BITS.get(name);
     return bit !== undefined && (this.held & bit) === 0 ? NONE : super.getElementsByTagName(name);
+  }
+}
+
+/** The root of a copied tree. */
+export class WholeElement extends ReadingElement {
+  /** Turndown leaves out an element without text, and takes the blanks off one that is part of a line. */
+  override get textContent(): string {
+    return "x";
   }
 }
 

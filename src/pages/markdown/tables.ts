@@ -227,7 +227,7 @@ function alignments(grid: Grid, width: number): string[] {
 
 function cellText(markdown: string): string {
   if (markdown.includes("```")) markdown = linesOfCode(markdown);
-  return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?:<br>)+$/, "");
+  return joinLines(markdown.replace(/\\?\|/g, "\\|"), "<br>").replace(/(?<!<br>)(?:<br>)+$/, "");
 }
 
 /** Writes a listing in a cell, which must be on one line, as inline code for each line, with its indentation. */

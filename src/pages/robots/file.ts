@@ -22,7 +22,8 @@ export interface OpenRules {
 /** Longer crawl delays are reduced to this: they would stop a job, and one request in this time does not burden a host. */
 const CRAWL_DELAY_MAX_MS = 30_000;
 const SITEMAPS_MAX = 1000;
-const LINE = /^[^\S\r\n]*([\w-]+)[^\S\r\n]*:([^#\r\n]*)/gm;
+/** Also begins behind the separators of Unicode, which is why the blanks before a name hold none. */
+const LINE = /^[^\S\r\n\u2028\u2029]*([\w-]+)[^\S\r\n\u2028\u2029]*:([^#\r\n]*)/gm;
 /** The names under which robots appear in the rewritten rules. */
 const [OURS, ALL] = ["ours", "*"];
 /** A host for the rules. Any name will do, since each file applies only to its own site. */

@@ -83,7 +83,7 @@ function newItem(attributes: Readonly<Record<string, string>>, reading: Reading)
 /** The name of a type without the address of its vocabulary. */
 function lastName(type: string): string {
   return type
-    .replace(/[/#]+$/, "")
+    .replace(/(?<![/#])[/#]+$/, "")
     .replace(/^.*[/#]/, "")
     .slice(0, 100);
 }

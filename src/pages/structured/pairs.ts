@@ -28,7 +28,7 @@ export function readPairs(document: PageDocument, room: Room): NamedValue[] {
     const around = closest(element, isAside);
     for (const { name: label, value: text } of found) {
       if (pairs.length + aside.length >= PAIRS_MAX || room.chars <= 0) break;
-      const name = label.replace(/\s*[:：]\s*$/, "");
+      const name = withoutColon(label);
       if (name === "" || name.length > NAME_CHARS_MAX || text === "") continue;
       const pair = { name: boundedText(name, room), value: boundedText(text, room) };
       if (around === undefined) pairs.push(pair);
@@ -36,6 +36,11 @@ export function readPairs(document: PageDocument, room: Room): NamedValue[] {
     }
   }
   return [...pairs, ...besides(pairs, aside)];
+}
+
+function withoutColon(label: string): string {
+  const text = label.trimEnd();
+  return /[:：]$/.test(text) ? text.slice(0, -1).trimEnd() : label;
 }
 
 /**

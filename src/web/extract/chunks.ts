@@ -118,8 +118,7 @@ function headingOf(section: readonly string[]): string | undefined {
 function piecesOf(block: string, tokensMax: number): string[] {
   if (tokensOf(block) <= tokensMax) return [block];
   const lines = block.split("\n");
-  const head =
-    /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(lines[1] ?? "") && (lines[0] ?? "").includes("|") ? lines.splice(0, 2) : [];
+  const head = isTableRule(lines[1] ?? "") && (lines[0] ?? "").includes("|") ? lines.splice(0, 2) : [];
   const headSize = sum(head.map(tokensOf));
   const room = Math.max(1, headSize * 2 > tokensMax ? tokensMax : tokensMax - headSize);
   const repeated = room === tokensMax ? [] : head;
@@ -138,6 +137,11 @@ function piecesOf(block: string, tokensMax: number): string[] {
   }
   close();
   return pieces;
+}
+
+/** Whether a line parts the head of a table from its rows. */
+function isTableRule(line: string): boolean {
+  return line.includes("-") && /^[\s:|-]*$/.test(line);
 }
 
 /** Splits a line into pieces that fit, between words if it has several. */

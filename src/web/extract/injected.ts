@@ -56,7 +56,7 @@ export function siftOrders(text: string): Sifted {
 }
 
 function sentencesOf(line: string): string[] {
-  return (line.match(/.+?(?:[.!?](?=\s)\s*|$)/g) ?? []).flatMap(
+  return (line.match(/[\s\S]+?(?:[.!?](?=\s)\s*|$)/g) ?? []).flatMap(
     (sentence) => sentence.match(new RegExp(`.{1,${SENTENCE_CHARS_MAX}}`, "gs")) ?? [],
   );
 }

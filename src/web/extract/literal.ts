@@ -61,7 +61,7 @@ function numbersOf(text: string): number[] {
   for (const [written] of comparableRaised(text)
     .normalize("NFKC")
     .matchAll(/\d[\d.,'’\u00a0\u202f ]*/g)) {
-    const plain = written.replace(/['’\u00a0\u202f]/g, "").replace(/[.,\s]+$/, "");
+    const plain = written.replace(/['’\u00a0\u202f]/g, "").replace(/(?<![.,\s])[.,\s]+$/, "");
     for (const one of [plain, ...plain.split(" ")])
       for (const reading of [one.replace(/[, ]/g, ""), one.replace(/[. ]/g, "").replace(",", ".")]) {
         const number = Number(reading);

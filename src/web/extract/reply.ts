@@ -43,7 +43,7 @@ export function readReply(text: string, schema: JsonSchema | null): Reply | stri
 
 /** The JSON in a text, which may have words or a code fence around it. */
 function jsonIn(text: string): unknown {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/i.exec(text)?.[1];
+  const fenced = fencedIn(text);
   const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
   for (const candidate of [text, fenced, start >= 0 && end > start ? text.slice(start, end + 1) : undefined]) {
     if (candidate === undefined) continue;
@@ -52,6 +52,20 @@ function jsonIn(text: string): unknown {
     } catch {
       // Another part of the text may be valid JSON.
     }
+  }
+  return undefined;
+}
+
+/** What stands between a fence and the next one that begins a line. Each blank is looked at once, however many there are. */
+function fencedIn(text: string): string | undefined {
+  for (const { 0: fence, 1: blanks = "", index } of text.matchAll(/```(?:json)?(\s+)/gi)) {
+    if (!blanks.includes("\n")) continue;
+    const from = index + fence.length;
+    for (let at = text.indexOf("```", from); at >= 0; at = text.indexOf("```", at + 3)) {
+      const content = text.slice(from, at).trimEnd();
+      if (text.slice(from + content.length, at).includes("\n")) return content;
+    }
+    return undefined;
   }
   return undefined;
 }

@@ -61,7 +61,7 @@ export function paragraphsOf(markdown: string): string[] {
 
 /** A block of Markdown as plain words. */
 export function plainWords(block: string): string {
-  return withoutRaisedMarkup(block)
+  return withoutRaisedMarkup(block.slice(0, READ_CHARS_MAX))
     .replace(/~~(?:[^~\n]|~(?!~)){1,500}~~/g, " ")
     .replace(/!\[[^\]]*\]\([^)]*\)/g, " ")
     .replace(/\[((?:[^[\]\\]|\\.|\[[^[\]]{0,200}\]){0,500})\]\((?:[^()\\]|\\.|\([^()]*\)){0,2000}\)/g, "$1")

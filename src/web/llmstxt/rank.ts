@@ -1,6 +1,7 @@
 // Ranks the pages of a site by depth, by the site's own navigation and sitemap, and by what their addresses suggest. Pure and
 // deterministic: pages of equal rank are in the order of their addresses.
 
+import { LinearPattern } from "../../base/linear-pattern.ts";
 import { createPause } from "../../base/time-slices.ts";
 import type { Place } from "../../pages/convert/navigation.ts";
 
@@ -68,8 +69,13 @@ function weigh(
   );
 }
 
-const LEGAL =
-  /^(?:privacy|terms|tos|legal|imprint|impressum|cookies?|disclaimer|gdpr|dsgvo|ccpa|datenschutz|agb|copyright|dmca|eula|dpa|subprocessors|mentions-legales|aviso-legal|conditions)(?:[-_](?:of[-_]\w+|and[-_]\w+|policy|notice|statement|settings|preferences|conditions|use|service|center|information|info))*(?:\.\w{1,5})?$/i;
+const LEGAL_NAME =
+  "(?:privacy|terms|tos|legal|imprint|impressum|cookies?|disclaimer|gdpr|dsgvo|ccpa|datenschutz|agb|copyright|dmca|eula|dpa|subprocessors|mentions-legales|aviso-legal|conditions)";
+const LEGAL_BEGIN = new RegExp(`^${LEGAL_NAME}`, "i");
+/** A word behind "of" or "and" may hold what could as well follow it, so a backtracking expression would try every combination. */
+const LEGAL = new LinearPattern(
+  String.raw`(?i)^${LEGAL_NAME}(?:[-_](?:of[-_]\w+|and[-_]\w+|policy|notice|statement|settings|preferences|conditions|use|service|center|information|info))*(?:\.\w{1,5})?$`,
+);
 const LOGIN =
   /^(?:log-?in|sign-?in|sign-?up|register|registration|log-?out|sign-?out|my-?account|account|password|forgot-?password|reset-?password|cart|basket|checkout|wishlist|wp-login|wp-admin|unsubscribe)(?:\.\w{1,5})?$/i;
 const TAG =
@@ -79,6 +85,10 @@ const MAIN =
 const ARTICLE = /^(?:blog|news|posts?|articles?|press|stories|updates|releases?|changelog|events?)$/i;
 const PAGED = /[?&](?:page|paged|p|sort|order|filter|s|q|search|replytocom|share|print|tag|cat)=/i;
 
+function isLegal(segment: string): boolean {
+  return LEGAL_BEGIN.test(segment) && LEGAL.find(segment, 0)?.end === segment.length;
+}
+
 /** The type of a page, judged by its address alone. */
 export function typeOf(address: string): PageType {
   const { pathname, search } = new URL(address);
@@ -86,7 +96,7 @@ export function typeOf(address: string): PageType {
   const last = segments.at(-1) ?? "";
   if (segments.length === 0) return search === "" ? "main" : "plain";
   if (PAGED.test(search)) return "secondary";
-  if (LEGAL.test(last) || LEGAL.test(segments[0] as string)) return "secondary";
+  if (isLegal(last) || isLegal(segments[0] as string)) return "secondary";
   // Pages at a greater depth document such a subject instead.
   if (segments.length <= 2 && segments.some((segment) => LOGIN.test(segment))) return "secondary";
   if (segments.slice(0, 2).some((segment) => TAG.test(segment))) return "secondary";

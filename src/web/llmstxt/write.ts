@@ -64,7 +64,7 @@ export function writeFullText(site: SiteNote, sections: readonly Section[]): str
 /** Removes the page's own first heading if it repeats the title. */
 function withoutTitle(markdown: string, titles: readonly string[]): string {
   const [first = "", ...rest] = markdown.trim().split("\n");
-  const heading = /^#{1,2}\s+(.+?)\s*$/.exec(first)?.[1]?.replace(/\\/g, "");
+  const heading = /^#{1,2}\s+(.+)$/.exec(first.trimEnd())?.[1]?.replace(/\\/g, "");
   return heading !== undefined && titles.includes(heading) ? rest.join("\n").trim() : markdown.trim();
 }
 
@@ -77,7 +77,7 @@ function withLowerHeadings(markdown: string): string {
   let fence: string | undefined;
   const headings = new Map<number, number>();
   lines.forEach((line, index) => {
-    const mark = /^[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*(`{3,}|~{3,})(.*)$/.exec(line);
+    const mark = /^[\s>]*(?:[-*+]\s+|\d{1,9}[.)]\s+)*(`{3,}|~{3,})([\s\S]*)$/.exec(line);
     if (mark !== null) {
       const [, sign = "", after = ""] = mark;
       if (fence === undefined) fence = sign[0] === "`" && after.includes("`") ? undefined : sign;

@@ -4,6 +4,7 @@
 
 import type { ModelRoute } from "../../../catalog/models.ts";
 import { UpstreamFault } from "../../../upstream/fault.ts";
+import { headOfMessage } from "../../../upstream/fault-words.ts";
 import type { FailedCall } from "../../centre/stage.ts";
 import type { ReasoningMemory } from "./reasoning-memory.ts";
 
@@ -43,10 +44,10 @@ export function learnsRefusal(
 
 /** Whether a provider refused the reasoning in a history. */
 export function refusesReasoning({ kind, message, said }: UpstreamFault): boolean {
-  return kind === "bad_request" && (CODES.has(said.code) || WORDS.test(message.replace(/[`'"]/g, "")));
+  return kind === "bad_request" && (CODES.has(said.code) || WORDS.test(headOfMessage(message).replace(/[`'"]/g, "")));
 }
 
 /** Whether the model has no encrypted reasoning, or the server does not know the parameter. */
 function refusesToSeal({ message, said }: UpstreamFault): boolean {
-  return said.param?.startsWith("include") === true || SEALLESS.test(message);
+  return said.param?.startsWith("include") === true || SEALLESS.test(headOfMessage(message));
 }

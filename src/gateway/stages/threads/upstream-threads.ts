@@ -4,6 +4,7 @@
 
 import { ApiError } from "../../../base/errors.ts";
 import type { ModelRoute } from "../../../catalog/models.ts";
+import { headOfMessage } from "../../../upstream/fault-words.ts";
 import type { Provider } from "../../../upstream/provider.ts";
 import type { WireFormat } from "../../../wire/format.ts";
 
@@ -43,7 +44,7 @@ export function refusesThread(error: unknown): boolean {
   const reported = (upstream?.details ?? details) as { error_code?: unknown } | null | undefined;
   if (reported?.error_code === "thread_unsupported_request") return true;
   // Servers that are older than threads refuse the parameter or the beta as an unknown name.
-  return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(error.message);
+  return error.body().type === "invalid_request_error" && UNKNOWN_THREAD.test(headOfMessage(error.message));
 }
 
 const UNKNOWN_THREAD =
