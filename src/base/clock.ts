@@ -9,6 +9,34 @@ export interface Clock {
 /** The system clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** Smaller steps back are those of a comparison with another machine's clock; the time stands still meanwhile. */
+const SET_BACK_MS = 1000;
+
+/**
+ * Makes times that never go back from those of a clock that may be set back: they then go on from where they were. For what lasts
+ * for a while in this process's memory, such as a suspension; the time of day is the clock's own.
+ */
+export class ForwardTime {
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #addedMs = 0;
+
+  at(clockMs: number): number {
+    const ms = clockMs + this.#addedMs;
+    if (ms >= this.#lastMs) {
+      this.#lastMs = ms;
+      return ms;
+    }
+    if (this.#lastMs - ms >= SET_BACK_MS) this.#addedMs += this.#lastMs - ms;
+    return this.#lastMs;
+  }
+}
+
+/** The clock, as one that never goes back. */
+export function forwardClock(clock: Clock): Clock {
+  const time = new ForwardTime();
+  return { now: () => time.at(clock.now()) };
+}
+
 /** A clock that only moves when told to; for tests. */
 export class FakeClock implements Clock {
   #now: number;
@@ -18,7 +46,7 @@ export class FakeClock implements Clock {
   now(): number {
     return this.#now;
   }
-  /** Moves the time forward by `ms`. */
+  /** Moves the time forward by `ms`, or sets the clock back by less than nothing. */
   advance(ms: number): void {
     this.#now += ms;
   }

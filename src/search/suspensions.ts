@@ -1,7 +1,7 @@
 // Which networks are suspended, and for how long. This depends on the kind of failure, and transient failures suspend a network
 // for longer each time.
 
-import type { Clock } from "../base/clock.ts";
+import { type Clock, forwardClock } from "../base/clock.ts";
 import type { FailureKind } from "./failure.ts";
 
 /** A suspended network. */
@@ -44,7 +44,7 @@ export class Suspensions {
   readonly #byNetwork = new Map<string, { kind: FailureKind; untilMs: number; times: number }>();
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.#clock = forwardClock(clock);
   }
 
   /** The suspension of a network; undefined if it may be queried. */

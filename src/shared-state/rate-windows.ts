@@ -2,7 +2,7 @@
 // is one synchronous step; redis-rate-windows.ts shares the windows with other nodes.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, forwardClock } from "../base/clock.ts";
 
 /** The outcome of a request. `resetSeconds`: whole seconds until a slot frees, 0 if none is taken. */
 export interface Verdict {
@@ -53,7 +53,9 @@ interface Window {
 }
 
 /** A limiter in this process's memory. */
-export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
+export function memoryRateLimiter(wallClock: Clock): MemoryRateLimiter {
+  // A request that seems to come later than now would count until then.
+  const clock = forwardClock(wallClock);
   const windows = new Map<string, Window>();
 
   const windowOf = (key: string): Window => {
@@ -117,9 +119,10 @@ export function memoryRateLimiter(clock: Clock): MemoryRateLimiter {
       return out;
     },
     restore(saved) {
+      const now = clock.now();
       for (const { keyId, timesMs } of saved) {
         const window = windowOf(keyId);
-        for (const timeMs of timesMs) add(window, timeMs, 0);
+        for (const timeMs of timesMs) add(window, Math.min(timeMs, now), 0);
       }
     },
   };

@@ -2,7 +2,7 @@
 // attempts are sent concurrently, no more than the limit are checked. redis-sign-in-throttle.ts shares the counters with other nodes.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, forwardClock } from "../base/clock.ts";
 
 /** The maximum number of tries and their period. */
 export interface ThrottleLimit {
@@ -39,7 +39,8 @@ export type ThrottleSharing = (
 ) => SignInThrottle;
 
 /** Creates the counters. `limit` is read at each try, so that a reload applies. */
-export function createThrottle(clock: Clock, limit: () => ThrottleLimit): LocalThrottle {
+export function createThrottle(wallClock: Clock, limit: () => ThrottleLimit): LocalThrottle {
+  const clock = forwardClock(wallClock);
   const tries = new Map<string, { readonly atMs: number }[]>();
   const counting = (list: readonly { readonly atMs: number }[]) => {
     const sinceMs = clock.now() - limit().windowMs;
@@ -51,8 +52,9 @@ export function createThrottle(clock: Clock, limit: () => ThrottleLimit): LocalT
       return Object.fromEntries(kept.filter(([, times]) => times.length > 0));
     },
     restore(saved) {
+      const nowMs = clock.now();
       for (const [name, times] of saved) {
-        const list = counting(times.map((atMs) => ({ atMs })));
+        const list = counting(times.map((atMs) => ({ atMs: Math.min(atMs, nowMs) })));
         if (list.length > 0) tries.set(name, list);
       }
     },

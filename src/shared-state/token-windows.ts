@@ -3,7 +3,7 @@
 // taking is one synchronous step; redis-token-windows.ts shares the windows with other nodes.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, forwardClock } from "../base/clock.ts";
 import { SLICE_MS, WINDOW_MS } from "./rate-windows.ts";
 import type { ScopedLimit } from "./request-slots.ts";
 
@@ -168,7 +168,8 @@ function sliceAt(ms: number): number {
 }
 
 /** Windows in this process's memory. */
-export function memoryTokenWindows(clock: Clock): MemoryTokenWindows {
+export function memoryTokenWindows(wallClock: Clock): MemoryTokenWindows {
+  const clock = forwardClock(wallClock);
   const windows = new Map<string, Window>();
   const windowOf = (id: string, slice: number): Window => {
     let window = windows.get(id);

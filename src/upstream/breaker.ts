@@ -5,7 +5,7 @@
 // sees itself.
 
 import type { AtOnce } from "../base/at-once.ts";
-import type { Clock } from "../base/clock.ts";
+import { type Clock, forwardClock } from "../base/clock.ts";
 import type { UpstreamFault } from "./fault.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
@@ -103,7 +103,7 @@ export class Breaker {
 
   constructor(settings: BreakerSettings, clock: Clock, changed: (state: BreakerState) => void = () => {}) {
     this.settings = settings;
-    this.#clock = clock;
+    this.#clock = forwardClock(clock);
     this.#changed = changed;
   }
 

@@ -1,6 +1,7 @@
 // A provider speaks a dialect with a base URL, credentials and known facts. A card contains what is known about a vendor; a
 // provider is a card with the operator's configuration and its state (the rotation of credentials).
 
+import { ForwardTime } from "../base/clock.ts";
 import type { DialectName, ProviderKind } from "../vendors/protocols.ts";
 import type { Quirks } from "../vendors/quirks.ts";
 import type { DecisionFacts, DiscoveredModel, EmbeddedDecisionModel } from "../vendors/vendor.ts";
@@ -82,6 +83,7 @@ const REST_MS = 60_000;
 export class CredentialPool {
   readonly #keys: readonly string[];
   readonly #restUntil: number[];
+  readonly #time = new ForwardTime();
   #next = 0;
 
   constructor(keys: readonly string[]) {
@@ -97,8 +99,9 @@ export class CredentialPool {
    * The next credential that is not suspended or, if all are, the one whose suspension ends first; "" if there is none. `wanted`:
    * the fingerprint of the preferred one.
    */
-  take(nowMs: number, wanted?: number | bigint): string {
+  take(clockMs: number, wanted?: number | bigint): string {
     if (this.#keys.length <= 1) return this.#keys[0] ?? "";
+    const nowMs = this.#time.at(clockMs);
     if (wanted !== undefined) {
       const at = this.#placeOf(wanted);
       const key = this.#keys[at];
@@ -117,8 +120,8 @@ export class CredentialPool {
    * All credentials, first the one that is used next, for what is asked beside the requests and must not change their turns; ""
    * if there is none.
    */
-  inOrder(nowMs: number): readonly string[] {
-    const best = this.#best(nowMs);
+  inOrder(clockMs: number): readonly string[] {
+    const best = this.#best(this.#time.at(clockMs));
     return this.#keys.length === 0 ? [""] : [...this.#keys.slice(best), ...this.#keys.slice(0, best)];
   }
 
@@ -136,13 +139,14 @@ export class CredentialPool {
   }
 
   /** Whether there is a credential that is not suspended. */
-  hasFresh(nowMs: number): boolean {
+  hasFresh(clockMs: number): boolean {
+    const nowMs = this.#time.at(clockMs);
     return this.#restUntil.some((untilMs) => untilMs <= nowMs);
   }
 
   /** Suspends a credential that failed. */
-  rest(key: string, nowMs: number, ms = REST_MS): void {
+  rest(key: string, clockMs: number, ms = REST_MS): void {
     const at = this.#keys.indexOf(key);
-    if (at >= 0) this.#restUntil[at] = nowMs + ms;
+    if (at >= 0) this.#restUntil[at] = this.#time.at(clockMs) + ms;
   }
 }

@@ -2,7 +2,7 @@
 // the first call, and calls after an outage of the token server, wait.
 
 import type { AtOnce } from "../../base/at-once.ts";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, forwardClock } from "../../base/clock.ts";
 import { untilAborted } from "../../base/until-aborted.ts";
 
 /** A value that ends. */
@@ -22,6 +22,8 @@ const FAILURE_MS = 1_000;
 /** The current token. */
 export class RenewedToken<T> {
   readonly #fetch: () => Promise<Token<T>>;
+  /** What ends is told in the time of day, and kept in one that never goes back. */
+  readonly #wallClock: Clock;
   readonly #clock: Clock;
   #token: Token<T> | undefined;
   #renewMs = 0;
@@ -30,7 +32,8 @@ export class RenewedToken<T> {
 
   constructor(fetch: () => Promise<Token<T>>, clock: Clock) {
     this.#fetch = fetch;
-    this.#clock = clock;
+    this.#wallClock = clock;
+    this.#clock = forwardClock(clock);
   }
 
   /** The value, synchronously if there is one. Throws what the fetch throws, or the signal's reason. */
@@ -69,9 +72,10 @@ export class RenewedToken<T> {
 
   async #fetched(): Promise<Token<T>> {
     try {
-      const token = await this.#fetch();
+      const { value, endsMs } = await this.#fetch();
       const nowMs = this.#clock.now();
-      const leftMs = token.endsMs - nowMs;
+      const leftMs = endsMs - this.#wallClock.now();
+      const token = { value, endsMs: nowMs + leftMs };
       this.#token = token;
       this.#failure = undefined;
       this.#fetchedMs = nowMs;
