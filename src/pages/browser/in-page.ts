@@ -171,7 +171,8 @@ export const SERIALIZE = `(max) => {
       if (node instanceof HTMLFormElement) continue;
       if (node.nodeType !== 1) { size += node.data.length; continue; }
       size += node.localName.length * 2 + 5;
-      for (const { name, value } of node.attributes) size += name.length + value.length + 4;
+      const { attributes } = node;
+      for (let index = 0; index < attributes.length; index++) size += attributes[index].name.length + attributes[index].value.length + 4;
       if (node.localName === "iframe" && frames < 1000) {
         const box = node.getBoundingClientRect();
         if (box.width > 200 && box.height > 100) node.setAttribute("data-frame-number", String(frames++));

@@ -18,8 +18,9 @@ const METRICS = {
   screenHeight: VIEWPORT.height,
   deviceScaleFactor: 1,
   mobile: false,
-  // Chromium paints what is scrolled into view even if nobody sees it. The page itself does not notice that the picture is small.
-  scale: 0.1,
+  // Chromium paints what is scrolled into view even if nobody sees it. So the part that is drawn lies far from all content, which
+  // the page itself does not notice.
+  viewport: { x: 200_000, y: 200_000, width: 16, height: 16, scale: 1 },
 };
 const OPEN_TIMEOUT_MS = 30_000;
 
