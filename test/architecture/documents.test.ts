@@ -17,12 +17,19 @@ const BASES: Readonly<Record<string, readonly string[]>> = {
   "ARCHITECTURE.md": ["", "src/"],
 };
 const RECORDS = readdirSync(join(root, "docs/decisions")).sort();
-const LINKING = [...Object.keys(BASES), "README.md", "SECURITY.md", ...RECORDS.map((name) => `docs/decisions/${name}`)];
+const PAGES = [...new Bun.Glob("**/*.md").scanSync({ cwd: join(root, "docs") })].sort();
+const LINKING = [
+  ...Object.keys(BASES),
+  "README.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  ...PAGES.map((page) => `docs/${page}`),
+];
 
 /** Files that a build creates or an operator writes. */
 const ELSEWHERE = new Set(["dist/sallyport", "sallyport.yaml"]);
 
-const FILES = [".", "src", "test", "scripts", "docs", ".github", ".ci"].flatMap((folder) =>
+const FILES = [".", "src", "test", "scripts", "docs", "deploy", ".github", ".ci"].flatMap((folder) =>
   [...new Bun.Glob(folder === "." ? "*" : `${folder}/**`).scanSync({ cwd: root, dot: true })].map(posix.normalize),
 );
 const FOLDERS = new Set(
@@ -77,6 +84,13 @@ test.each(Object.entries(BASES))("%s names only paths that exist", async (docume
 
 test.each(LINKING)("the links of %s lead somewhere", async (document) => {
   expect(deadLinks(document, await read(document))).toEqual([]);
+});
+
+test("docs/index.md lists every page, but for the records, of which it names the list", async () => {
+  const links = [...(await read("docs/index.md")).matchAll(/\]\(([^)#\s]+)\)/g)].map(([, target = ""]) => target);
+  const listed = links.filter((target) => target.endsWith(".md") && !target.startsWith("../"));
+  const pages = PAGES.filter((page) => page !== "index.md" && !/^decisions\/\d/.test(page));
+  expect(listed.toSorted()).toEqual(pages);
 });
 
 test.each(["CONTRIBUTING.md", "AGENTS.md", "README.md"])("%s names only scripts of package.json", async (document) => {
