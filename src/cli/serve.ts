@@ -9,6 +9,7 @@ import { environment, secretsOf } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { createLogger, type Logger, logFormat } from "../telemetry/log.ts";
 import { descriptorSink } from "../telemetry/log-sink.ts";
+import { isSecretName } from "../telemetry/redact.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { CommandError, UsageError } from "./failure.ts";
@@ -81,7 +82,16 @@ export function openLog(live: LiveConfig): ServerLog {
 }
 
 function tellWarnings(live: LiveConfig, log: Logger): void {
-  for (const warning of live.warnings()) log.warn(`configuration: ${warning}`);
+  for (const warning of live.warnings()) log.warn(`configuration: ${besideSecrets(warning)}`);
+}
+
+/**
+ * A line about the configuration for the log, which hides what follows `api_key:`. After the name of a key stands what is wrong with
+ * it, and never its value.
+ */
+export function besideSecrets(line: string): string {
+  const after = (name: string) => `${name}${isSecretName(name) ? " - " : ": "}`;
+  return line.replace(/^(.*?): ([\w.[\]-]+): /, (_, source: string, path: string) => after(source) + after(path));
 }
 
 /** Starts the gateway; throws a CommandError of one line if it cannot. */
@@ -165,7 +175,7 @@ function reopenLog(log: Logger, reopen: () => void): void {
 function reload(app: Running, live: LiveConfig, log: Logger): void {
   const result = live.reload();
   if (!result.ok) {
-    for (const problem of result.problems) log.error(`configuration not reloaded: ${problem}`);
+    for (const problem of result.problems) log.error(`configuration not reloaded: ${besideSecrets(problem)}`);
     return;
   }
   tellWarnings(live, log);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { startFailure } from "../../src/cli/serve.ts";
+import { besideSecrets, startFailure } from "../../src/cli/serve.ts";
+import { makeRedactor } from "../../src/telemetry/redact.ts";
 
 const config = { dataDir: "/data", server: { host: "::1", port: 80 } };
 
@@ -33,4 +34,18 @@ test.each([
   [{ code: "ENOENT", syscall: "mkdir" }, "cannot create the data directory /data (--data-dir or data_dir)"],
 ])("%j is told with what to change", (facts, told) => {
   expect(startFailure(Object.assign(new Error("raw text"), facts), config)).toBe(told);
+});
+
+test.each([
+  ["a.yaml: providers.up.api_key: cannot read the file x", "a.yaml: providers.up.api_key - cannot read the file x"],
+  [
+    "SALLYPORT_AUTH_JWT_SECRET: auth.jwt_secret: expected 32",
+    "SALLYPORT_AUTH_JWT_SECRET - auth.jwt_secret - expected 32",
+  ],
+  ["a.yaml: server.metrics.token: expected text, got 5", "a.yaml: server.metrics.token - expected text, got 5"],
+  ["a.yaml: server.port: expected a number: 1", "a.yaml: server.port: expected a number: 1"],
+  ["a.yaml: line 5: not YAML: Unexpected token", "a.yaml: line 5: not YAML: Unexpected token"],
+])("a log shows the whole of %s", (line, told) => {
+  expect(besideSecrets(line)).toBe(told);
+  expect(makeRedactor([])(told)).toBe(told);
 });
