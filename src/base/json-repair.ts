@@ -22,6 +22,7 @@ type Mode =
 const NUMBER_CHARS = "0123456789+-.eE";
 const NUMBER_WHOLE = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_PREFIX = /^-?(?:0|[1-9]\d*)?(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?$/;
+const TWO_DIGITS = /\d\d$/;
 const WORDS = ["true", "false", "null"];
 
 /** Deeper nesting is refused; no tool schema comes near it, and it bounds memory. */
@@ -139,6 +140,8 @@ export class JsonPrefix {
         return true;
       case "number":
         if (NUMBER_CHARS.includes(char)) {
+          // A third digit in a row changes nothing: a broken model may repeat digits endlessly, and each would test all before it.
+          if (TWO_DIGITS.test(this.#token) && char >= "0" && char <= "9") return true;
           this.#token += char;
           return NUMBER_PREFIX.test(this.#token);
         }

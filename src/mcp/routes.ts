@@ -5,6 +5,7 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { AtOnce } from "../base/at-once.ts";
 import { ApiError } from "../base/errors.ts";
+import { isRecord } from "../base/json-object.ts";
 import { lazily } from "../base/lazily.ts";
 import { type BodyLimits, readJsonValue } from "../http/body.ts";
 import { type Exchange, exchangeOf } from "../http/exchange.ts";
@@ -40,6 +41,12 @@ export interface McpRoutesDeps extends ServerDeps {
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum number of messages in one request, in revisions of the protocol that allow several. Each may be a call. */
 const BATCH_MAX = 20;
+/**
+ * Maximum number of members of one object in the levels of a message whose members the SDK checks one by one: the message, its
+ * parameters, and the arguments, metadata or abilities in them.
+ */
+const MEMBERS_MAX = 2000;
+const LEVELS_WALKED = 4;
 const USER_AGENT_CHARS = 200;
 /** How long an answer, which may have a few megabytes, is kept for a client that does not read it. */
 const UNREAD_MS = 60_000;
@@ -130,11 +137,20 @@ async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Respo
     if (Array.isArray(value) && value.length > BATCH_MAX) {
       return protocolError(-32600, `A batch may have at most ${BATCH_MAX} messages.`);
     }
+    if ((Array.isArray(value) ? value : [value]).some((message) => isWide(message, LEVELS_WALKED))) {
+      return protocolError(-32600, `An object in a message may have at most ${MEMBERS_MAX} members.`);
+    }
     return { value };
   } catch (error) {
     if (!(error instanceof ApiError) || error.apiCode !== "invalid_json") throw error;
     return protocolError(-32700, error.message);
   }
+}
+
+function isWide(value: unknown, levels: number): boolean {
+  if (!isRecord(value)) return false;
+  const members = Object.values(value);
+  return members.length > MEMBERS_MAX || (levels > 1 && members.some((member) => isWide(member, levels - 1)));
 }
 
 function protocolError(code: number, message: string): Response {

@@ -101,6 +101,8 @@ const QUESTIONS = many(200, (at) => ({ type: "predicate", name: `q${at}`, instru
 const PATTERNS = many(100, (at) => `/${"*a".repeat(100)}${at}`);
 const URLS = many(1000, (at) => `${ADDRESS}${long("a/", 1000)}${at}`);
 
+const MEMBERS = Object.fromEntries(many(90_000, (at) => [`m${at}`, 1]));
+
 /** The bodies of each endpoint, or the reason why there are none. */
 export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>> = {
   "POST /v1/chat/completions": [
@@ -166,6 +168,10 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "POST /v1/images/generations": [{ model: "worst-image", prompt: long("word ", MIB), size: "256x256" }],
   "POST /v1/systemone": [
     { model: "decide-latest", state: long("word ", 4 * MIB), questions: { a: { type: "noul", instructions: "x" } } },
+    {
+      ...{ model: "decide-latest", state: "x" },
+      questions: { a: { type: "choice", criteria: { a: `a${"\t".repeat(2 * MIB)}b`, b: "c" } } },
+    },
   ],
   "POST /v1/decisions": [
     { model: "decide-latest", input: long("word ", 4 * MIB), questions: QUESTIONS.slice(0, 1) },
@@ -187,12 +193,11 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
   "POST /v2/map": [{ url: ADDRESS, search: long("word ", MIB) }],
   "POST /v2/search": [{ query: long("word ", MIB), limit: 3 }],
   "POST /v2/extract": SCHEMAS.map((schema) => ({ urls: [ADDRESS], prompt: "x", schema })),
-  "POST /mcp": SCHEMAS.map((schema) => ({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name: "extract", arguments: { urls: [ADDRESS], prompt: "x", schema } },
-  })),
+  "POST /mcp": [
+    ...SCHEMAS.map((schema) => ({ name: "extract", arguments: { urls: [ADDRESS], prompt: "x", schema } })),
+    { name: "search", arguments: MEMBERS },
+    { name: "search", arguments: { query: "x" }, _meta: MEMBERS },
+  ].map((params) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params })),
   "POST /v1/projects": "reads 64 KiB at most",
   "PATCH /v1/projects/:id": "reads 64 KiB at most",
   "POST /v1/projects/:id/members": "reads 64 KiB at most",

@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { FormScanner, formBoundary } from "../../src/base/form-scanner.ts";
+import { repairJson } from "../../src/base/json-repair.ts";
 import { raisedText } from "../../src/base/raised-text.ts";
 import { pageAt } from "../../src/dashboard/contract-pages.ts";
 import { letterPrompt } from "../../src/decisions/backends/prompt.ts";
@@ -65,6 +66,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["an error about encrypted content", () => refusesReasoning(refused("encrypted content ".repeat(ERROR_CHARS)))],
   ["a header of a part of a form", () => formPart(`${"\t".repeat(8000)}\0`)],
   ["candidates of a picture", () => largestOf(`${"a".repeat(60_000)} b`)],
+  ["digits of a number", () => repairJson(`[${"1".repeat(60_000)}x`)],
   ["slashes in a path", () => pageAt(`${"/".repeat(60_000)}a`)],
 ];
 
