@@ -2,6 +2,7 @@
 // the queue is bounded and the surplus is counted and dropped, and writing stops for good when the reader is gone.
 
 import { write as writeFile } from "node:fs";
+import { entryOf } from "../base/json-object.ts";
 
 /** The two functions that a logger needs from a sink; spread it into the logger's options. */
 export interface LogSink {
@@ -13,8 +14,8 @@ export interface LogSink {
 
 /** About ten thousand lines: the queue for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
-/** The delay before a write to a busy descriptor is retried. */
-const RETRY_MS = 10;
+/** The delay before a write is retried, for failures that may pass: a descriptor that is not ready, and a disk that is full. */
+const RETRY_MS: Readonly<Record<string, number>> = { EAGAIN: 10, EINTR: 10, ENOSPC: 1000, EDQUOT: 1000 };
 /** The limit of waiting for a stalled reader when the program ends. */
 const DRAIN_MS_MAX = 1000;
 
@@ -63,7 +64,8 @@ export function bytesSink(writeBytes: WriteBytes): LogSink {
         waitingBytes -= written;
         return written < bytes.length ? send(bytes.subarray(written)) : next();
       }
-      if (error.code === "EAGAIN" || error.code === "EINTR") return void setTimeout(send, RETRY_MS, bytes);
+      const again = entryOf(RETRY_MS, error.code ?? "");
+      if (again !== undefined) return void setTimeout(send, again, bytes);
       // EPIPE and similar errors: there is no reader, and nobody to whom this could be reported.
       gone = true;
       waiting = [];

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, jest, test } from "bun:test";
 import { join } from "node:path";
 import { bytesSink, type WriteBytes } from "../../src/telemetry/log-sink.ts";
 
@@ -48,6 +48,26 @@ describe("the log sink", () => {
     sink.write("abcdef\n");
     await sink.drain();
     expect(descriptor.taken()).toBe("abcdef\n");
+  });
+
+  test("goes on after a disk that was full", async () => {
+    jest.useFakeTimers();
+    try {
+      const descriptor = slowDescriptor();
+      const sink = bytesSink(descriptor.write);
+      sink.write("a\n");
+      for (const code of ["ENOSPC", "EDQUOT"]) {
+        descriptor.calls.at(-1)?.answer({ code });
+        sink.write(`${code}\n`);
+        jest.advanceTimersByTime(1000);
+      }
+      expect(descriptor.calls.map((call) => call.text)).toEqual(["a\n", "a\n", "a\n"]);
+      descriptor.calls.at(-1)?.answer(ALL);
+      descriptor.calls.at(-1)?.answer(ALL);
+      expect(descriptor.taken()).toBe("a\nENOSPC\nEDQUOT\n");
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test("drops and counts what a stalled reader leaves waiting", () => {
