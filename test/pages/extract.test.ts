@@ -252,6 +252,19 @@ describe("comments", () => {
     expect(markdown).toContain("on and on");
     expect(markdown).not.toContain("My uncle");
   });
+  test("are not the article whose name says that it may have some", () => {
+    const about = `<div class="about">${PARAGRAPHS.map((text) => `<p>${text.toUpperCase()}</p>`)
+      .join("")
+      .repeat(3)}</div>`;
+    const page = (name: string) =>
+      extract(
+        `<title>The old road - Quay</title><meta property="og:type" content="article"><article class="${name}"><h1>The old road</h1>${PARAGRAPHS.map((text) => `<p>${text}</p>`).join("")}<div class="comments"><p>My uncle worked on that road for a decade, and he told me much the same.</p></div></article>${about}`,
+      ).markdown ?? "";
+    for (const name of ["entry", "entry has-comments", "comments-open"]) {
+      for (const text of PARAGRAPHS) expect(page(name)).toContain(text);
+      expect(page(name)).not.toContain("My uncle");
+    }
+  });
   test("are the content of a thread", () => {
     const thread = `<title>Rivers - forum thread</title><link rel="canonical" href="https://site.example/forum/thread/7"><h1>Rivers</h1>${comments}`;
     expect(extract(thread).markdown).toContain("My uncle");

@@ -1,10 +1,10 @@
-// Features of a text block that can be computed without understanding it: its own text, the elements around it, its neighbours,
-// its place in the page, and the page's metadata. Each feature is one number, in a fixed order. The weights were fitted to
-// exactly this list, so a change here requires a new fit.
+// Features of a text block: its own text, the elements around it, its neighbours, its place in the page, and the page's metadata. Each
+// is one number, in a fixed order. The weights were fitted to exactly this list, so a change here requires a new fit.
 
 import { entryOf } from "../../base/json-object.ts";
 import type { PageElement } from "../dom/node.ts";
 import type { PageDocument } from "../dom/parse.ts";
+import { besideHeadline } from "./beside.ts";
 import type { Block } from "./blocks.ts";
 import { type ContainerStats, measureContainers, proseOf } from "./containers.ts";
 import { FeatureRow } from "./feature-row.ts";
@@ -140,10 +140,10 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
   const contested = measureContested(blocks, known);
   const structure = readStructure(document.body, blocks, containers);
   const isArticle = page.articleness >= ARTICLE_SIGNS_MIN;
-  const beside = new Set(
-    blocks.filter(
-      (block) => (isArticle && contested.isComment(block)) || (page.isProduct && contested.isReview(block)),
-    ),
+  const beside = besideHeadline(
+    { document, blocks },
+    blocks.filter((it) => (isArticle && contested.isComment(it)) || (page.isProduct && contested.isReview(it))),
+    (element) => (traitsOf(element, known).groups & ((1 << COMMENTS) | (1 << REVIEWS))) !== 0,
   );
   const row = new FeatureRow();
   const rows = blocks.map((block, index) => {
