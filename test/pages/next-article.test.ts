@@ -33,6 +33,9 @@ test("sections of one page stay, dated or not", () => {
   const history = `<h1>History of changes</h1>${prose("mill")}<h1>Version 2, 3 May 2026</h1>${prose("school")}<h1>Version 1</h1>${prose("bridge")}`;
   const markdown = read("History of changes", history);
   for (const name of ["mill", "school", "bridge"]) expect(markdown).toContain(`Of the ${name} nothing`);
+  const wrapped = history.replaceAll(/<h1>.*?<\/h1>/g, '<div class="heading">$&</div><p>On 3 May 2026.</p>');
+  for (const name of ["mill", "school", "bridge"])
+    expect(read("History of changes", wrapped)).toContain(`Of the ${name} nothing`);
   const sections = ["mill", "school"].map(
     (name) => `<section class="part"><h2>The ${name}</h2>${prose(name)}</section>`,
   );

@@ -51,6 +51,9 @@ function startOf(headline: Block, above: readonly PageElement[], blocks: readonl
   // Headings within one article can also have dates, for example in a history. A new article has the same structure as the one
   // before it.
   if (own === headline.element || own.tag !== other.tag || own.className !== other.className) return undefined;
+  // Some sites wrap each heading alone.
+  const beside = [blocks[headline.index - 1], blocks[headline.index + 1]];
+  if (!beside.some((one) => one !== undefined && isIn(one, own))) return undefined;
   const isFirstRank = headingLevel(headline) === 1;
   if (own.tag !== "article" && !isFirstRank) return undefined;
   const signed = blocks
