@@ -3,6 +3,7 @@
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
 import { lazily } from "../base/lazily.ts";
+import { isFull } from "../base/unreachable.ts";
 import type { Tracer } from "../telemetry/span.ts";
 import { createBodyBudget } from "./body-budget.ts";
 import { EdgeExchange } from "./edge-exchange.ts";
@@ -196,7 +197,8 @@ function createEnds(deps: EdgeDeps, matchers: () => readonly RouteMatcher[]) {
   const fail = (request: Request, thrown: unknown): Response => {
     const exchange = exchangeOf(request);
     let error = asApiError(thrown);
-    if (error.apiCode === "internal_error") deps.unexpected(exchange, error.detail.cause ?? thrown);
+    if (error.apiCode === "internal_error" || isFull(error.detail.cause))
+      deps.unexpected(exchange, error.detail.cause ?? thrown);
     if (error.apiCode === "route_not_found") error = methodError(exchange, matchers()) ?? error;
     noteError(exchange, error);
     // Whatever the outcome, the client had left.

@@ -2,17 +2,20 @@
 // cause is logged.
 
 import { ApiError, type ErrorBody } from "../base/errors.ts";
-import { isUnreachable } from "../base/unreachable.ts";
+import { isFull, isUnreachable } from "../base/unreachable.ts";
 import { pathOf } from "./path.ts";
 
 /** The time after which a client may try again if the database does not answer. */
 const RETRY_DATABASE_SECONDS = 5;
 
+const NO_ANSWER = "The gateway's database does not answer at the moment. Try again shortly.";
+const NO_ROOM = "The gateway has no room to store anything at the moment. Try again later.";
+
 /** Converts a thrown value to an API error; unknown ones become `internal_error`. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isUnreachable(thrown))
-    return new ApiError("server_busy", "The gateway's database does not answer at the moment. Try again shortly.", {
+    return new ApiError("server_busy", isFull(thrown) ? NO_ROOM : NO_ANSWER, {
       retryAfterSeconds: RETRY_DATABASE_SECONDS,
       cause: thrown,
     });
