@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { besideSecrets, startFailure } from "../../src/cli/serve.ts";
+import { besideSecrets } from "../../src/cli/serve.ts";
+import { startFailure } from "../../src/cli/start-failure.ts";
 import { makeRedactor } from "../../src/telemetry/redact.ts";
 
 const config = { dataDir: "/data", server: { host: "::1", port: 80 } };
