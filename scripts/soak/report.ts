@@ -21,6 +21,10 @@ export class Report {
     if (got !== expected) this.fail(`${name}: expected ${String(expected)}, got ${String(got)}`);
   }
 
+  within(name: string, got: number, least: number, most: number): void {
+    if (got < least || got > most) this.fail(`${name}: expected ${least} to ${most}, got ${got}`);
+  }
+
   get problems(): string[] {
     return this.#more === 0 ? this.#problems : [...this.#problems, `and ${this.#more} more`];
   }

@@ -24,6 +24,8 @@ export interface Told {
   deed: Deed;
   /** Input tokens that were reported before the text, as in the messages format. */
   inputTold?: number | undefined;
+  /** What the provider charged for it, once its usage was sent. */
+  charged?: Usage;
 }
 
 export interface SoakUpstream {
@@ -81,25 +83,28 @@ export function startSoakUpstream(options: SoakOptions): SoakUpstream {
       if (body.stream === true) {
         open++;
         const end = once(() => open--);
-        told.set(id, {
+        const answer: Told = {
           text: pieces.join(""),
           deed,
           inputTold: options.protocol === "anthropic" ? usage.input : undefined,
-        });
-        const frames = stream({ deed, pieces, usage }, { options, charge, end });
+        };
+        told.set(id, answer);
+        const frames = stream({ deed, pieces, usage }, { options, charge: () => charge(answer, usage), end });
         return new Response(frames, { headers: { "content-type": "text/event-stream" } });
       }
       const whole = JSON.stringify(wholeAnswer(options.protocol, pieces.join(""), usage));
       if (deed !== "answer") return cut(whole);
-      told.set(id, { text: pieces.join(""), deed });
-      charge(usage);
+      const answer: Told = { text: pieces.join(""), deed };
+      told.set(id, answer);
+      charge(answer, usage);
       return new Response(whole, { headers: { "content-type": "application/json" } });
     },
   });
 
-  function charge({ input, output }: Usage): void {
-    charged.input += input;
-    charged.output += output;
+  function charge(answer: Told, usage: Usage): void {
+    answer.charged = usage;
+    charged.input += usage.input;
+    charged.output += usage.output;
     charged.answers++;
   }
 
@@ -129,7 +134,7 @@ function once(work: () => void): () => void {
 /** Sends one frame at a time, so that it is known what was sent. */
 function stream(
   { deed, pieces, usage }: { deed: Deed; pieces: string[]; usage: Usage },
-  { options, charge, end }: { options: SoakOptions; charge(usage: Usage): void; end(): void },
+  { options, charge, end }: { options: SoakOptions; charge(): void; end(): void },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const frames = streamFrames(options.protocol, pieces, usage);
@@ -159,7 +164,7 @@ function stream(
           end();
           return controller.close();
         }
-        if (frame.charges) charge(usage);
+        if (frame.charges) charge();
         controller.enqueue(encoder.encode(frame.text));
       },
       cancel: end,
