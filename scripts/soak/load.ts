@@ -97,15 +97,7 @@ export async function load(options: { minutes: number; seed: number; binary?: st
   );
   report.say(`books ${books.totals.inputTokens} + ${books.totals.outputTokens} over ${books.totals.requests} calls`);
   report.say(`memory ${rssBefore.toFixed(0)} -> ${rssAfter.toFixed(0)} MB`);
-  const late = lateOf(ups);
-  const stalls = ups.reduce((all, { deeds }) => all + (deeds.get("stall") ?? 0), 0);
-  if (late.answers > 0) report.say(`${late.answers} answers (${late.input} + ${late.output}) came after a limit`);
-  if (late.answers > Math.max(0, limits - stalls))
-    report.fail(`${late.answers} charged answers reached no client, and only ${limits - stalls} limits had passed`);
-  // The gateway cannot know what a provider charges for an answer that it no longer waits for.
-  const upTo = { input: charged.input + estimated.input, output: charged.output + estimated.output };
-  report.within("output tokens", books.totals.outputTokens, upTo.output - late.output, upTo.output);
-  report.within("input tokens", books.totals.inputTokens, upTo.input - late.input, upTo.input);
+  compareBooks(report, books.totals, { ups, estimated, limits });
   if (gateway.complaints() !== "") report.fail(`the gateway complained: ${gateway.complaints().slice(0, 500)}`);
   await Promise.all(ups.map((up) => up.stop()));
   home.remove();
@@ -154,6 +146,24 @@ function sum(ups: readonly SoakUpstream[]): Tokens {
     input: ups.reduce((all, { charged }) => all + charged.input, 0),
     output: ups.reduce((all, { charged }) => all + charged.output, 0),
   };
+}
+
+/** Compares the books with what the providers charged. `limits` is how many time limits of the gateway have passed. */
+function compareBooks(
+  report: Report,
+  totals: { readonly inputTokens: number; readonly outputTokens: number },
+  { ups, estimated, limits }: { ups: readonly SoakUpstream[]; estimated: Tokens; limits: number },
+): void {
+  const charged = sum(ups);
+  const late = lateOf(ups);
+  const stalls = ups.reduce((all, { deeds }) => all + (deeds.get("stall") ?? 0), 0);
+  if (late.answers > 0) report.say(`${late.answers} answers (${late.input} + ${late.output}) came after a limit`);
+  if (late.answers > Math.max(0, limits - stalls))
+    report.fail(`${late.answers} charged answers reached no client, and only ${limits - stalls} limits had passed`);
+  // The gateway cannot know what a provider charges for an answer that it no longer waits for.
+  const upTo = { input: charged.input + estimated.input, output: charged.output + estimated.output };
+  report.within("output tokens", totals.outputTokens, upTo.output - late.output, upTo.output);
+  report.within("input tokens", totals.inputTokens, upTo.input - late.input, upTo.input);
 }
 
 /** The answers that a provider charged and no client got: those that came too late for the gateway on a busy machine. */

@@ -8,46 +8,16 @@ import { besideHeadline } from "./beside.ts";
 import type { Block } from "./blocks.ts";
 import { type ContainerStats, measureContainers, proseOf } from "./containers.ts";
 import { FeatureRow } from "./feature-row.ts";
+import { allNamesOf, nameGroups, nameGroupsWithoutStates, WORD_GROUPS } from "./name-groups.ts";
 import { readPageTraits } from "./page-traits.ts";
 import { type KnownWords, LOOKED_FOR, wordFigures } from "./phrases.ts";
 import { readStructure } from "./structure.ts";
 
-/** Words in the class, id or role of an element that indicate its purpose. The model's weights depend on the order. */
-const WORD_GROUPS: readonly string[] = [
-  "nav navi navbar navigation menu menubar submenu megamenu topbar toolbar",
-  "footer foot colophon bottom copyright legal",
-  "header head masthead banner hero jumbotron top",
-  "sidebar side aside rail widget widgets secondary complementary column",
-  "comment comments disqus respond reply replies discussion",
-  "related recommended recommendation recommendations recirc similar more popular trending upsell crosssell also suggested teaser promo promoted",
-  "share sharing social follow facebook twitter sharedaddy addthis",
-  "ad ads advert advertisement sponsor sponsored dfp adsense banner",
-  "cookie cookies consent gdpr modal popup overlay dialog lightbox drawer offcanvas tooltip alert notice",
-  "author byline bio contributor writer avatar profile user username signature",
-  "meta date time published timestamp tags tag category categories label badge stats count",
-  "breadcrumb breadcrumbs crumb crumbs pagination pager paging toc skip anchor",
-  "article post entry story blog news articlebody page",
-  "content body main text copy richtext rte prose markdown wysiwyg description desc details cms",
-  "product products pdp price prices cart sku shop buy swatch variant option options quantity",
-  "review reviews ratings testimonial testimonials ugc",
-  "card cards grid tile tiles item items list listing results result collection carousel slider slide swiper",
-  "message messages thread topic posts postbody forum bbcode reactions cooked",
-  "newsletter subscribe subscription signup login signin register form search filter filters sort facet facets refine email",
-  "title headline heading subtitle",
-  "summary lead lede intro excerpt standfirst dek description desc teaser",
-  "caption credit credits figcaption figure image img photo gallery media video player thumb thumbnail",
-  "hidden hide sr visually screen reader print noprint mobile desktop",
-  "faq faqs accordion question answer rating stars",
-];
-/** For each word, a bit mask of the groups that contain it. */
-const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group, at) => {
-  for (const word of group.split(" ")) masks.set(word, (masks.get(word) ?? 0) | (1 << at));
-  return masks;
-}, new Map<string, number>());
 /** Indexes of groups whose text is main content on some pages, but secondary on pages that have other prose. */
 const CONTESTED: readonly number[] = [4, 5, 9, 15, 16, 17];
 const COMMENTS = 4;
 const REVIEWS = 15;
+const PARTS = (1 << COMMENTS) | (1 << REVIEWS);
 /** Comments or reviews are secondary only if the page has at least this much other prose, and at least this share of theirs. */
 const OTHER_PROSE_MIN = 600;
 const OTHER_SHARE_MIN = 0.2;
@@ -143,7 +113,7 @@ export function readFeatures(document: PageDocument, blocks: readonly Block[], u
   const beside = besideHeadline(
     { document, blocks },
     blocks.filter((it) => (isArticle && contested.isComment(it)) || (page.isProduct && contested.isReview(it))),
-    (element) => (traitsOf(element, known).groups & ((1 << COMMENTS) | (1 << REVIEWS))) !== 0,
+    (element) => (traitsOf(element, known).groups & PARTS) !== 0 && (nameGroupsWithoutStates(element) & PARTS) !== 0,
   );
   const row = new FeatureRow();
   const rows = blocks.map((block, index) => {
@@ -325,10 +295,10 @@ function traitsOf(element: PageElement, known: KnownElements): ElementTraits {
 function elementTraits(element: PageElement, knownGroups: Map<string, number>): ElementTraits {
   const { attributes } = element;
   const role = attributes["role"] ?? "";
-  const names = `${element.className} ${element.id} ${role} ${attributes["data-testid"] ?? ""} ${attributes["aria-label"] ?? ""}`;
+  const names = allNamesOf(element, element.className);
   let groups = knownGroups.get(names);
   if (groups === undefined) {
-    groups = groupsOf(names);
+    groups = nameGroups(names);
     knownGroups.set(names, groups);
   }
   const style = attributes["style"] ?? "";
@@ -341,18 +311,6 @@ function elementTraits(element: PageElement, knownGroups: Map<string, number>): 
       (style !== "" && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(style)),
     isBodyProp: ARTICLE_BODY.test((attributes["itemprop"] ?? "").toLowerCase()),
   };
-}
-
-/** A bit mask of the groups to which an element's names belong. */
-function groupsOf(names: string): number {
-  const words = names
-    .slice(0, 300)
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .replace(/[^a-z]+/g, " ");
-  let groups = 0;
-  for (const word of words.split(" ")) groups |= GROUPS_OF.get(word) ?? 0;
-  return groups;
 }
 
 interface Place {
