@@ -175,12 +175,14 @@ export class ServerConnection {
     };
     // A list is only forgotten, at once: the next chat may follow the call that changed it.
     // Neither sampling nor elicitation is offered, so that a server which asks for them is refused by the SDK.
+    // A server with a fetch of its own keeps no list, and such a fetch would wait for the end of the stream of changes.
+    const listChanged =
+      this.#settings.fetch === undefined
+        ? { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: forget } } }
+        : {};
     const client = new sdk.Client(
       { name: "sallyport", version: VERSION },
-      {
-        versionNegotiation: { mode: "auto" },
-        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: forget } },
-      },
+      { versionNegotiation: { mode: "auto" }, ...listChanged },
     );
     client.onclose = closed;
     await client.connect(await this.#transport(sdk), { timeout: this.#settings.timeoutMs });

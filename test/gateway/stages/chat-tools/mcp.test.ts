@@ -324,6 +324,8 @@ test("an address that a client names is used only where the operator allows it, 
     { type: "message" },
   ] as never);
   expect(new Set(seen.map(({ authorization }) => authorization))).toEqual(new Set(["Bearer theirs"]));
+  // Nobody waits for news of a list that is not kept.
+  expect(seen.map(({ method }) => method)).not.toContain("subscriptions/listen");
   // Without a word of it, calls of such a server wait.
   plays({ calls: [{ name: "theirs__echo", input: { b: 2 } }] });
   expect((await ask()).output.at(-1)!.type).toBe("mcp_approval_request");
