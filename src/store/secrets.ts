@@ -6,6 +6,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, re
 import { join } from "node:path";
 import { randomText } from "../base/ids.ts";
 import { isSqlite, type SqliteStore } from "./engine/open.ts";
+import { areSecretsNoted, noteSecrets } from "./engine/secrets-note.ts";
 import type { Store } from "./engine/store.ts";
 import { StoreError } from "./engine/store-error.ts";
 
@@ -77,19 +78,10 @@ function secretsInTable({ statement }: Store): SecretVerbs {
 export function secretsPath(store: SqliteStore): string | undefined {
   const path = join(store.dataDir, SECRETS_FILE);
   if (existsSync(path)) return path;
-  if (!isNoted(store)) return undefined;
+  if (!areSecretsNoted(store)) return undefined;
   throw new StoreError(
     `${path} is missing: put it back from a backup, since it opens what is encrypted in the database. To go on without it, which signs everybody out, write {} into it.`,
   );
-}
-
-/** Whether the database says that its secrets were made. The file's header has a number for such uses of a program. */
-function isNoted({ sqlite }: SqliteStore): boolean {
-  return sqlite.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version === 1;
-}
-
-function note(store: SqliteStore): void {
-  if (!isNoted(store)) store.sqlite.run("PRAGMA user_version = 1");
 }
 
 function secretsInFile(store: SqliteStore): SecretVerbs {
@@ -118,7 +110,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
       closeSync(file);
     }
     renameSync(part, path);
-    note(store);
+    noteSecrets(store);
   };
 
   return {
@@ -126,7 +118,7 @@ function secretsInFile(store: SqliteStore): SecretVerbs {
       const kept = read()[name];
       if (kept !== undefined) {
         // An older version did not.
-        note(store);
+        noteSecrets(store);
         return kept;
       }
       // If two processes start together, only one of them creates the secret.
