@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { groupsOf } from "../../src/docs/http-api.ts";
-import { addressOf, MANUAL, titleOf } from "../../src/docs/pages/manual.ts";
+import { addressOf, MANUAL, OVERVIEW, titleOf } from "../../src/docs/pages/manual.ts";
 import { groupAddress } from "../../src/docs/pages/reference.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { faults } from "../support/axe.ts";
@@ -32,17 +32,25 @@ afterAll(async () => {
   await app.stop();
 });
 
-test("every guide is in the manual, under a title of its own", () => {
-  const listed = Object.values(MANUAL).flat();
-  const guides = readdirSync(join(import.meta.dir, "../../docs/guides")).filter((name) => name.endsWith(".md"));
-  expect(
-    listed
-      .map(({ file }) => file)
-      .filter((file) => file.startsWith("guides/"))
-      .sort(),
-  ).toEqual(guides.map((name) => `guides/${name}`).sort());
+/** Documents that the program does not serve: those for contributors, and the endpoints, which have pages of their own. */
+const ELSEWHERE = /^(?:decisions\/.+|glossary|reference\/http-api)\.md$/;
+
+test("every document is in the manual, under a title of its own", () => {
+  const listed = [OVERVIEW, ...Object.values(MANUAL).flat()];
+  const documents = readdirSync(join(import.meta.dir, "../../docs"), { recursive: true, encoding: "utf8" });
+  expect(listed.map(({ file }) => file).sort()).toEqual(
+    documents.filter((name) => name.endsWith(".md") && !ELSEWHERE.test(name)).sort(),
+  );
   const titles = listed.map(titleOf);
   expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);
+});
+
+test("the overview leads to every page", async () => {
+  const html = await (await fetch(`${app.url}/docs`)).text();
+  const content = html.slice(html.indexOf("<main"));
+  expect(addresses.filter((one) => !/^\/docs(?:\/guides)?$/.test(one) && !content.includes(`href="${one}"`))).toEqual(
+    [],
+  );
 });
 
 test("every page is served with its policy, and every link on it leads to a page and an anchor that are there", async () => {

@@ -28,11 +28,14 @@ import security from "../../../docs/guides/security.md" with { type: "text" };
 import severalNodes from "../../../docs/guides/several-nodes.md" with { type: "text" };
 import start from "../../../docs/guides/start.md" with { type: "text" };
 import upgrade from "../../../docs/guides/upgrade-and-backup.md" with { type: "text" };
+import index from "../../../docs/index.md" with { type: "text" };
 import cli from "../../../docs/reference/cli.md" with { type: "text" };
+import clients from "../../../docs/reference/clients.md" with { type: "text" };
 import configuration from "../../../docs/reference/configuration.md" with { type: "text" };
 import errors from "../../../docs/reference/errors.md" with { type: "text" };
 import providers from "../../../docs/reference/providers.md" with { type: "text" };
 import engines from "../../../docs/reference/search-engines.md" with { type: "text" };
+import vendorRules from "../../../docs/reference/vendor-rules.md" with { type: "text" };
 import search from "../../../docs/search.md" with { type: "text" };
 import web from "../../../docs/web.md" with { type: "text" };
 
@@ -83,12 +86,17 @@ export const MANUAL: Readonly<Record<string, readonly ManualPage[]>> = {
     { file: "reference/errors.md", text: errors },
     { file: "reference/providers.md", text: providers },
     { file: "reference/search-engines.md", text: engines },
+    { file: "reference/clients.md", text: clients },
+    { file: "reference/vendor-rules.md", text: vendorRules },
   ],
 };
 
+/** The overview, which stands at `/docs` itself. */
+export const OVERVIEW: ManualPage = { file: "index.md", text: index };
+
 /** The page's address: `guides/start.md` → `/docs/guides/start`. */
 export function addressOf(file: string): string {
-  return `/docs/${file.replace(/\.md$/, "")}`;
+  return file === OVERVIEW.file ? "/docs" : `/docs/${file.replace(/\.md$/, "")}`;
 }
 
 /** The first heading. */

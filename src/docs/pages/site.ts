@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { type ApiGroup, anchorOf, groupsOf, slugOf } from "../http-api.ts";
 import type { Json } from "../schemas.ts";
 import { type MenuGroup, pageHtml } from "./layout.ts";
-import { addressOf, MANUAL, type ManualPage, titleOf } from "./manual.ts";
+import { addressOf, MANUAL, type ManualPage, OVERVIEW, titleOf } from "./manual.ts";
 import { markdownHtml, type ResolveLink } from "./markdown.ts";
 import { groupAddress, groupHtml } from "./reference.ts";
 
@@ -13,7 +13,7 @@ export function sitePage(path: string, document: Json, origin: string): string |
   const groups = groupsOf(document);
   const menu = menuOf(groups);
   const page = (title: string, html: string) => pageHtml({ title, html, path }, menu);
-  if (path === "/docs") return page("Documentation", indexHtml(document, menu));
+  if (path === "/docs") return page("Documentation", indexHtml(document, groups, origin));
   if (path === "/docs/guides") return page("Guides", listHtml("Guides", menu.slice(0, 1)));
   for (const one of Object.values(MANUAL).flat()) {
     if (path !== addressOf(one.file)) continue;
@@ -42,18 +42,17 @@ function menuOf(groups: readonly ApiGroup[]): MenuGroup[] {
   return manual.toSpliced(1, 0, { title: "HTTP API", entries });
 }
 
-function indexHtml(document: Json, menu: readonly MenuGroup[]): string {
+function indexHtml(document: Json, groups: readonly ApiGroup[], origin: string): string {
   const { version, description } = document["info"] as { version: string; description: string };
   const intro = markdownHtml(description, { resolve: () => undefined, origin: "" });
-  return `<h1>Sallyport ${Bun.escapeHTML(version)}</h1>${intro}${menu.map((group) => listOf(group, "h2")).join("")}`;
+  const pages = OVERVIEW.text.replace(/^# .+\n/, "");
+  const overview = markdownHtml(pages, { resolve: resolver(OVERVIEW.file, groups), origin });
+  const entries = groups.map((group) => ({ href: groupAddress(group), title: group.name }));
+  return `<h1>Sallyport ${Bun.escapeHTML(version)}</h1>${intro}${overview}<h2 id="http-api">HTTP API</h2>${entriesHtml(entries)}`;
 }
 
 function listHtml(title: string, groups: readonly MenuGroup[]): string {
   return `<h1>${title}</h1>${groups.map(({ entries }) => entriesHtml(entries)).join("")}`;
-}
-
-function listOf({ title, entries }: MenuGroup, tag: string): string {
-  return `<${tag}>${title}</${tag}>${entriesHtml(entries)}`;
 }
 
 function entriesHtml(entries: MenuGroup["entries"]): string {
@@ -65,7 +64,8 @@ function entriesHtml(entries: MenuGroup["entries"]): string {
  * unchanged.
  */
 function resolver(file: string, groups: readonly ApiGroup[]): ResolveLink {
-  const pages = new Set(Object.values(MANUAL).flatMap((all: readonly ManualPage[]) => all.map((one) => one.file)));
+  const all: readonly ManualPage[] = [OVERVIEW, ...Object.values(MANUAL).flat()];
+  const pages = new Set(all.map((one) => one.file));
   return (target) => {
     if (/^(?:https?:|mailto:|#|\/)/.test(target)) return target;
     const [path = "", anchor = ""] = target.split("#");
