@@ -8,7 +8,8 @@ import { setInVain } from "../config/not-built.ts";
 import type { Config } from "../config/schema.ts";
 import { findBrowser, hasSandbox, NO_SANDBOX } from "../pages/browser/browser.ts";
 import { openDatabase } from "../store/engine/database.ts";
-import { DATABASE_FILE } from "../store/engine/open.ts";
+import { DATABASE_FILE, isSqlite } from "../store/engine/open.ts";
+import type { Store } from "../store/engine/store.ts";
 import { isEmbedded } from "../vendors/protocols.ts";
 import type { Command } from "./command.ts";
 import { checkAlerts } from "./doctor-alerts.ts";
@@ -117,13 +118,27 @@ async function checkDatabase(config: Config): Promise<Finding> {
     const store = await openDatabase(config, { create: false });
     try {
       await store.ping();
+      const damage = damageOf(store);
+      if (damage === undefined) return { name, status: "ok", message: path };
+      const message = `${path} is damaged: ${damage}. Stop the program and restore a backup: \`sallyport restore --help\``;
+      return { name, status: "failed", message };
     } finally {
       await store.close();
     }
-    return { name, status: "ok", message: path };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { name, status: "failed", message: `${reason}: check data_dir and the owner of ${dataDir}` };
+  }
+}
+
+/** What is wrong in the file of a database that opens; undefined for a sound one. Reads the whole file. */
+function damageOf(store: Store): string | undefined {
+  if (!isSqlite(store)) return undefined;
+  try {
+    return store.integrityCheck()[0];
+  } catch (error) {
+    // SQLite gives up where it cannot read on.
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

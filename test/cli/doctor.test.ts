@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FakeClock } from "../../src/base/clock.ts";
 import { runCommandLine } from "../../src/cli/run.ts";
@@ -150,6 +150,17 @@ test("a database that is sound, one that is damaged, and a data_dir that is a fi
   mkdirSync(join(cwd, "bad"));
   writeFileSync(join(cwd, "bad", DATABASE_FILE), "this is no database at all, whatever its name says".repeat(99));
   expect((await doctor("data_dir: bad", cwd)).find("database")).toMatchObject({ status: "failed" });
+  const worn = openStore({ dataDir: join(cwd, "worn") });
+  const query = "SELECT rootpage FROM sqlite_schema WHERE name = 'audit_log'";
+  const [{ rootpage }] = worn.sqlite.query<{ rootpage: number }, []>(query).all() as [{ rootpage: number }];
+  worn.close();
+  // The file opens, as nothing reads this table then.
+  const bytes = readFileSync(join(cwd, "worn", DATABASE_FILE));
+  writeFileSync(join(cwd, "worn", DATABASE_FILE), bytes.fill(0xa5, (rootpage - 1) * 4096, rootpage * 4096));
+  expect((await doctor("data_dir: worn", cwd)).find("database")).toMatchObject({
+    status: "failed",
+    message: expect.stringContaining("is damaged"),
+  });
   writeFileSync(join(cwd, "file"), "");
   expect((await doctor("data_dir: file", cwd)).find("database")).toMatchObject({ status: "failed" });
 });
