@@ -21,9 +21,13 @@ const DISPOSITION = new RegExp(
 );
 const HEADER_LINE = /^([A-Za-z0-9-]+):[ \t]*((?:[^\r\n\0 \t][^\r\n\0]*)?)$/;
 
+/** A boundary without quotes is only looked for in a run of its characters that goes to the end, so that each is read once. */
+const FORM_TYPE =
+  /^multipart\/form-data\s*;.*?(?:\bboundary="([^"]*)"|(?<![^\s;"])(?=[^\s;"]+\s*$)[^\s;"]*?\bboundary=([^\s;"]+))\s*$/i;
+
 /** The boundary in the content type of a form. Throws 400 for another type. */
 export function formBoundary(type: string): string {
-  const [, quoted, plain] = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]*)"|([^\s;"]+))\s*$/i.exec(type) ?? [];
+  const [, quoted, plain] = FORM_TYPE.exec(type) ?? [];
   const boundary = quoted ?? plain;
   if (boundary !== undefined && BOUNDARY.test(boundary)) return boundary;
   throw new ApiError("invalid_request", "Expected Content-Type: multipart/form-data with a boundary.");

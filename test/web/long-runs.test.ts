@@ -4,10 +4,12 @@
 import { expect, test } from "bun:test";
 import { FormScanner, formBoundary } from "../../src/base/form-scanner.ts";
 import { repairJson } from "../../src/base/json-repair.ts";
+import { nameGlob } from "../../src/base/name-glob.ts";
 import { raisedText } from "../../src/base/raised-text.ts";
 import { pageAt } from "../../src/dashboard/contract-pages.ts";
 import { letterPrompt } from "../../src/decisions/backends/prompt.ts";
 import { decisionFault } from "../../src/decisions/faults.ts";
+import { createGuardrails, type Guardrail } from "../../src/gateway/stages/guardrails/guardrail.ts";
 import { refusesReasoning } from "../../src/gateway/stages/reasoning/refused-reasoning.ts";
 import { createAddressGuard } from "../../src/net/address-guard.ts";
 import { largestOf } from "../../src/pages/content/tidy.ts";
@@ -29,6 +31,13 @@ const ERROR_CHARS = 60_000;
 const criterion = `a${blanks}b`;
 const question = { key: "q", type: "noul", instructions: "x", options: [{ label: "true", criterion }] } as const;
 const guard = createAddressGuard({ allowPrivateNetworks: false, allowHosts: [], ports: [] }, async () => []);
+const caller = { name: "a", account: { tier: "a" } } as never;
+const [guardrail] = createGuardrails(
+  [
+    { name: "a", on: [], check: { kind: "pii", find: [] }, apply: { models: ["*a*a*a*b"], tiers: [], keys: [] } },
+  ] as never,
+  {} as never,
+) as [Guardrail];
 const refused = (message: string) => new UpstreamFault("bad_request", message, { status: 400 });
 const fullText = (markdown: string) => {
   const note = { url: "https://a.example/", markdown } as never;
@@ -67,8 +76,15 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["a header of a part of a form", () => formPart(`${"\t".repeat(8000)}\0`)],
   ["candidates of a picture", () => largestOf(`${"a".repeat(60_000)} b`)],
   ["digits of a number", () => repairJson(`[${"1".repeat(60_000)}x`)],
+  ["beginnings of a boundary", () => formType(`multipart/form-data;${"boundary==".repeat(6000)}"`)],
+  ["a model's name that a guardrail nearly names", () => guardrail.applies({ caller, model: "a".repeat(60_000) })],
+  ["a tool's name that a pattern nearly names", () => nameGlob("*a*a*a*b", "").test("a".repeat(60_000))],
   ["slashes in a path", () => pageAt(`${"/".repeat(60_000)}a`)],
 ];
+
+function formType(type: string): void {
+  expect(() => formBoundary(type)).toThrow();
+}
 
 function formPart(value: string): void {
   const scanner = new FormScanner(formBoundary("multipart/form-data; boundary=b"), "model");
@@ -108,4 +124,39 @@ test("legal pages are told by their names", () => {
     "terms privacy-policy Terms-of-Service terms_of_use-and-conditions cookie-settings.html terms-of-a_policy-center";
   expect(new Set(types(legal))).toEqual(new Set(["secondary"]));
   expect(types("terms-x privacyhub termsofuse")).not.toContain("secondary");
+});
+
+test("a pattern of names matches what its text says", () => {
+  const cases: readonly (readonly [pattern: string, name: string, isMatched: boolean])[] = [
+    ["a", "a", true],
+    ["a", "ab", false],
+    ["*", "", true],
+    ["a*", "a", true],
+    ["a*a", "a", false],
+    ["*a*b", "aab", true],
+    ["*ab*ab", "ab", false],
+    ["*ab*ab", "xabab", true],
+    ["a**b", "a.b", true],
+    ["a.*", "ab", false],
+    ["1*2*3", "1223", true],
+    ["A*", "a1", true],
+    ["a*b", "a\nb", true],
+    ["gpt-*-mini", "gpt-mini", false],
+  ];
+  for (const [pattern, name, isMatched] of cases) {
+    expect([pattern, name, nameGlob(pattern, "is").test(name)]).toEqual([pattern, name, isMatched]);
+    expect(nameGlob(pattern, "").test(name)).toBe(isMatched && !/[A\n]/.test(pattern + name));
+  }
+});
+
+test("the boundary of a form is the first that goes to the end", () => {
+  const boundaries = [
+    "boundary=a",
+    'x=y; boundary="a"',
+    "boundary=b;boundary=a ",
+    'boundary=-boundary="a"',
+    "x-boundary=a",
+  ];
+  for (const boundary of boundaries) expect(formBoundary(`Multipart/form-data ; ${boundary}`)).toBe("a");
+  expect(formBoundary("multipart/form-data;boundary=b-boundary=a")).toBe("b-boundary=a");
 });

@@ -2,6 +2,7 @@
 // and again after a failure: at once by a call, and for lists after a pause that doubles.
 
 import type { CallToolResult, Client, Progress, Tool, Transport } from "@modelcontextprotocol/client";
+import { nameGlob } from "../../base/name-glob.ts";
 import { VERSION } from "../../base/version.ts";
 import { sizedText } from "../sized.ts";
 
@@ -243,8 +244,5 @@ function whyDown(name: string, error: unknown): string {
 
 /** Whether a name matches one of the patterns, in which `*` stands for any text. */
 function isAllowed(name: string, patterns: readonly string[]): boolean {
-  return patterns.some((pattern) => {
-    const parts = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-    return new RegExp(`^${parts.join(".*")}$`).test(name);
-  });
+  return patterns.some((pattern) => nameGlob(pattern, "").test(name));
 }

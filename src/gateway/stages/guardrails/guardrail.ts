@@ -1,5 +1,6 @@
 // A guardrail of the configuration, made ready: its checks, and for whom it acts.
 
+import { nameGlob } from "../../../base/name-glob.ts";
 import type { Config } from "../../../config/schema.ts";
 import type { TextCheck } from "./checks/check.ts";
 import { checksOf } from "./checks/index.ts";
@@ -49,15 +50,6 @@ export function createGuardrails(configs: readonly GuardrailConfig[], tools: Gua
 /** Whether a name matches one of the patterns, in which `*` is any text; no pattern: every name. */
 function globs(patterns: readonly string[]): (name: string | null | undefined) => boolean {
   if (patterns.length === 0 || patterns.includes("*")) return () => true;
-  const tests = patterns.map(
-    (pattern) =>
-      new RegExp(
-        `^${pattern
-          .split("*")
-          .map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"))
-          .join("[^]*")}$`,
-        "i",
-      ),
-  );
+  const tests = patterns.map((pattern) => nameGlob(pattern, "is"));
   return (name) => tests.some((test) => test.test(name ?? ""));
 }
