@@ -42,11 +42,10 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024;
 /** Maximum number of messages in one request, in revisions of the protocol that allow several. Each may be a call. */
 const BATCH_MAX = 20;
 /**
- * Maximum number of members of one object in the levels of a message whose members the SDK checks one by one: the message, its
- * parameters, and the arguments, metadata or abilities in them.
+ * Maximum number of values that the SDK checks one by one in all messages of a request: those at any depth, since it walks all of
+ * what a client says that it can do, except those within an argument, which it leaves to the tool.
  */
-const MEMBERS_MAX = 2000;
-const LEVELS_WALKED = 4;
+const VALUES_MAX = 2000;
 const USER_AGENT_CHARS = 200;
 /** How long an answer, which may have a few megabytes, is kept for a client that does not read it. */
 const UNREAD_MS = 60_000;
@@ -137,8 +136,11 @@ async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Respo
     if (Array.isArray(value) && value.length > BATCH_MAX) {
       return protocolError(-32600, `A batch may have at most ${BATCH_MAX} messages.`);
     }
-    if ((Array.isArray(value) ? value : [value]).some((message) => isWide(message, LEVELS_WALKED))) {
-      return protocolError(-32600, `An object in a message may have at most ${MEMBERS_MAX} members.`);
+    if ((Array.isArray(value) ? value : [value]).reduce<number>(roomAfter, VALUES_MAX) < 0) {
+      return protocolError(
+        -32600,
+        `A message may have at most ${VALUES_MAX} values, apart from those within an argument.`,
+      );
     }
     return { value };
   } catch (error) {
@@ -147,10 +149,19 @@ async function readMessage(request: Request, deps: McpRoutesDeps): Promise<Respo
   }
 }
 
-function isWide(value: unknown, levels: number): boolean {
-  if (!isRecord(value)) return false;
-  const members = Object.values(value);
-  return members.length > MEMBERS_MAX || (levels > 1 && members.some((member) => isWide(member, levels - 1)));
+/** How many more values may follow those of a message; a negative number if it has too many. */
+function roomAfter(room: number, message: unknown): number {
+  const params = isRecord(message) ? message["params"] : undefined;
+  const given = isRecord(params) ? params["arguments"] : undefined;
+  const walk = (left: number, value: unknown): number => {
+    if (typeof value !== "object" || value === null) return left;
+    const members = Object.values(value);
+    const rest = left - members.length;
+    return rest < 0 || value === given
+      ? rest
+      : members.reduce<number>((most, member) => (most < 0 ? most : walk(most, member)), rest);
+  };
+  return walk(room, message);
 }
 
 function protocolError(code: number, message: string): Response {

@@ -128,6 +128,7 @@ const THING =
   "(?:file|thread|container|skill|response|message|item|conversation|vector[ _]store|cached[ _]?content|interaction)s?";
 const THING_CODE = new RegExp(`(?:^|_)${THING}_|^${THING}(?:not|expired)`, "i");
 const NAMED_THING = new RegExp(`\\b${THING}\\b`, "i");
+
 /**
  * Whether a 404 is about something that the client named. Every other 404 is the operator's matter, since the address and the
  * model are.
@@ -135,7 +136,8 @@ const NAMED_THING = new RegExp(`\\b${THING}\\b`, "i");
 function namesAnotherThing({ code, message }: FaultText): boolean {
   if (code !== undefined && THING_CODE.test(code)) return true;
   if (/model|deployment/i.test(code ?? "") || /\bmodels?\b|deployment/i.test(message)) return false;
-  return message.split(/\s+/).some((word) => !word.includes("/") && NAMED_THING.test(word));
+  // In a path, the names of things are parts of an address. Some names have two words.
+  return NAMED_THING.test(message.replace(/\S+/g, (word) => (word.includes("/") ? " " : word)));
 }
 
 /** The seconds of a `Retry-After` header (or `retry-after-ms`). A date is relative to the answer's own `Date`. */

@@ -197,7 +197,12 @@ export const WORST_BODIES: Readonly<Record<string, readonly unknown[] | string>>
     ...SCHEMAS.map((schema) => ({ name: "extract", arguments: { urls: [ADDRESS], prompt: "x", schema } })),
     { name: "search", arguments: MEMBERS },
     { name: "search", arguments: { query: "x" }, _meta: MEMBERS },
-  ].map((params) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params })),
+  ]
+    .map((params): object => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params }))
+    .concat({
+      ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+      params: { capabilities: { experimental: { a: { b: many(90_000, () => []) } } } },
+    }),
   "POST /v1/projects": "reads 64 KiB at most",
   "PATCH /v1/projects/:id": "reads 64 KiB at most",
   "POST /v1/projects/:id/members": "reads 64 KiB at most",

@@ -220,4 +220,33 @@ describe("bodies", () => {
     const response = await send(olderRequest(app, [...batch, LIST], headers));
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32600 } }]);
   });
+
+  const list = (count: number) => Array.from({ length: count }, () => 1);
+  const object = (count: number) => Object.fromEntries(list(count).map((value, at) => [`m${at}`, value]));
+  const called = (given: unknown, others = {}) => ({
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name: "no_such_tool", arguments: given, ...others },
+  });
+  const initialize = (abilities: unknown) => ({
+    ...INITIALIZE,
+    params: { ...INITIALIZE.params, capabilities: { experimental: abilities } },
+  });
+
+  test.each([
+    ["members", called(object(2000))],
+    ["members of metadata", called({}, { _meta: object(2000) })],
+    ["abilities", initialize({ a: object(2000) })],
+    ["values deep in one ability", initialize({ a: { b: { c: [list(2000)] } } })],
+    ["abilities of few values each", initialize({ a: Object.fromEntries(list(100).map((_, at) => [at, object(20)])) })],
+    ["members in a batch", Array.from({ length: 20 }, () => called(object(100)))],
+  ])("too many %s, which the SDK would check one by one, are refused", async (_name, body) => {
+    const response = await send(olderRequest(app, body, { "mcp-protocol-version": "2025-03-26" }));
+    expect([response.status, await response.json()]).toMatchObject([400, { error: { code: -32600 } }]);
+  });
+
+  test("an argument may have any number of values", async () => {
+    const given = { list: list(100_000), object: object(10_000), rows: list(3000).map(() => ({ a: [1] })) };
+    const [answer] = await messagesOf(await send(olderRequest(app, called(given))));
+    expect(answer).toMatchObject({ error: { message: "Unknown tool: no_such_tool" } });
+  });
 });

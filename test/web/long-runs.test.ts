@@ -61,6 +61,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["lines without a sentence", () => siftOrders(`${"a ".repeat(30_000)}\u2028`)],
   ["blanks and hyphens in the second line", () => chunksOf(`a|b\n${" ".repeat(3000)}${"-".repeat(3000)}x`, 500)],
   ["blanks in a heading", () => fullText(`# a${"\u00a0".repeat(20_000)}b`)],
+  ["blanks before a heading of two lines", () => fullText(`# ${"\u00a0".repeat(60_000)}b\u2028c`)],
   ["a fence of many signs", () => fullText(`x\n${"~".repeat(60_000)}\u2028`)],
   ["an error of one word", () => faultFromHttp(404, { message: `file ${"a".repeat(ERROR_CHARS)}` }, new Headers())],
   [
@@ -112,6 +113,15 @@ test("what is written in a fence is found whatever stands around it", () => {
   ])
     expect(readReply(text, null)).toMatchObject({ value: { a: 1 } });
   expect(readReply(`{a}\n\`\`\`\n${json}`, null)).toBeString();
+});
+
+test.each([
+  ["Vector store vs_1 was not found.", "bad_request"],
+  ["No cached content has this name.", "bad_request"],
+  ["The file /v1/files/x is gone.", "bad_request"],
+  ["No route for /v1/files/x.", "model_missing"],
+])("an error names a thing in its words and not in its paths: %s", (message, kind) => {
+  expect(faultFromHttp(404, { message }, new Headers()).kind).toBe(kind as never);
 });
 
 test("a text before a separator of lines is not lost", () => {

@@ -64,7 +64,7 @@ export function writeFullText(site: SiteNote, sections: readonly Section[]): str
 /** Removes the page's own first heading if it repeats the title. */
 function withoutTitle(markdown: string, titles: readonly string[]): string {
   const [first = "", ...rest] = markdown.trim().split("\n");
-  const heading = /^#{1,2}\s+(.+)$/.exec(first.trimEnd())?.[1]?.replace(/\\/g, "");
+  const heading = /^#{1,2}\s+(\S.*)$/.exec(first.trimEnd())?.[1]?.replace(/\\/g, "");
   return heading !== undefined && titles.includes(heading) ? rest.join("\n").trim() : markdown.trim();
 }
 

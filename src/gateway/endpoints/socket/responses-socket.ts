@@ -23,7 +23,7 @@ const CONNECTIONS_MAX = 2000;
 /** Headers of the upgrade that a request over the connection does not have. */
 const NOT_COPIED = /^(?:connection|upgrade|sec-websocket-.*|content-.*|x-request-id|transfer-encoding|accept)$/;
 /** The word by which clients of OpenAI name this protocol. Upstreams are asked over HTTP. */
-const PROTOCOL_BETA = /(?<!\s)\s*responses_websockets=[\w.-]*\s*,?/g;
+const PROTOCOL_BETA = /(?:(?<!\s)\s+)?responses_websockets=[\w.-]*\s*,?/g;
 
 /** Creates the function that opens connections. */
 export function createResponsesSockets({ authenticate }: ResponsesSocketDeps) {
