@@ -17,8 +17,8 @@ const litellm: Command = {
   options: [
     { name: "out", value: "FILE", summary: "write to this file instead of stdout; an existing file is not replaced" },
   ],
-  details: `Reads model_list, fallbacks, aliases, prices and the names of environment variables. What cannot be carried over is named
-on stderr and in comments at the top of the result.`,
+  details: `Reads model_list, fallbacks, aliases, prices, time limits, retries, cache, guardrails, mcp_servers and the names of environment
+variables. What cannot be carried over, or only in part, is named on stderr and in comments at the top of the result.`,
   async run(context) {
     const source = context.args[0] ?? "";
     const out = context.flags.text("out");

@@ -26,7 +26,7 @@ const SMALL = `model_list:
     litellm_params: {model: openai/x, api_key: os.environ/MY_KEY, rpm: 5}
 `;
 const NOTE =
-  "model_list[0].litellm_params.rpm: not converted: here limits are set for plans and keys, and `weight` shares the load";
+  "model_list[0].litellm_params.rpm: limits are those of plans (`tiers.free.rpm`, `.tpm`, `.parallel`, `.budget`), keys and projects (docs/accounts.md); the load of a model is shared by `weight` and `models[].routing`";
 
 test("the imported configuration is printed, with what it lacks as comments and on stderr", async () => {
   const { source, run } = place(SMALL);

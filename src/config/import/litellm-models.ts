@@ -3,6 +3,7 @@
 
 import { lookUp } from "../../base/look-up.ts";
 import { type Deployment, providerKeyOf, providerNames } from "./litellm-providers.ts";
+import { reasonOf } from "./litellm-reasons.ts";
 import { listOf, type Mapping, mappingOf, type Notes, textsOf } from "./reading.ts";
 
 interface Route {
@@ -40,30 +41,38 @@ export function modelEntries(
   );
   const names = providerNames(deployments);
   const own = new Map([...groups].map(([name, members]) => [name, routesOf(members, names)]));
-  const further = fallbacksOf([router, library], notes);
+  const further = fallbacksOf([router, library], "fallbacks", notes);
+  const larger = fallbacksOf([router, library], "context_window_fallbacks", notes);
+  const strategy = router["routing_strategy"] ?? library["routing_strategy"];
   const byDefault = [...textsOf(router["default_fallbacks"]), ...textsOf(library["default_fallbacks"])];
-  const aliases = aliasesOf(router, notes);
+  const aliases = aliasesOf({ router, library }, notes);
   const out: Mapping[] = [];
   for (const [name, members] of groups) {
     const wanted = (further.get(name) ?? byDefault).filter((one) => one !== name);
     const alsoKnownAs = aliases.get(name) ?? [];
     aliases.delete(name);
-    for (const { at, info } of members) {
-      for (const key of Object.keys(info)) if (!CARRIED.has(key)) notes.add(`${at}.model_info.${key}`);
-    }
+    for (const { at, info } of members) noteInfo(info, at, notes);
+    const routes = withFallbacks(own.get(name) ?? [], wanted, { own, name, notes });
     out.push({
       id: name,
       ...facts(members),
       ...(alsoKnownAs.length === 0 ? {} : { aliases: alsoKnownAs }),
-      routes: withFallbacks(own.get(name) ?? [], wanted, { own, name, notes }),
+      routes,
+      ...routingOf(strategy, routes, { name, notes }),
+      ...largerOf(larger.get(name) ?? [], { own, name, notes }),
     });
   }
   for (const [target, alsoKnownAs] of aliases) {
     notes.add("router_settings.model_group_alias", `${alsoKnownAs.join(", ")}: there is no model "${target}"`);
   }
-  for (const name of further.keys()) {
-    if (!groups.has(name)) notes.add("fallbacks", `there is no model "${name}"`);
+  for (const [key, of] of [
+    ["fallbacks", further],
+    ["context_window_fallbacks", larger],
+  ] as const) {
+    for (const name of of.keys()) if (!groups.has(name)) notes.add(key, `there is no model "${name}"`);
   }
+  if (strategy !== undefined && lookUp(ROUTINGS, String(strategy)) === undefined)
+    notes.add("router_settings.routing_strategy", reasonOf("router_settings.routing_strategy"));
   return out;
 }
 
@@ -97,15 +106,64 @@ function withFallbacks(
   return out;
 }
 
+/** LiteLLM's strategies. Its shuffle is what routes of equal priority do anyway. */
+const ROUTINGS: Readonly<Record<string, string>> = {
+  "simple-shuffle": "priority",
+  "least-busy": "busy",
+  "latency-based-routing": "latency",
+  "cost-based-routing": "cost",
+};
+
+/** Only where no route is a fallback, which might otherwise be tried first. */
+function routingOf(
+  strategy: unknown,
+  routes: readonly Route[],
+  { name, notes }: { name: string; notes: Notes },
+): { readonly routing?: string } {
+  const routing = typeof strategy === "string" ? lookUp(ROUTINGS, strategy) : undefined;
+  if (routing === undefined || routing === "priority" || routes.length < 2) return {};
+  if (routes.every(({ priority }) => priority === routes[0]?.priority)) return { routing };
+  notes.add(
+    `router_settings.routing_strategy of ${name}`,
+    `with \`models[].routing: ${routing}\`, its fallbacks might be tried first: left at priority`,
+  );
+  return {};
+}
+
+/** The model for requests that are too long; only one takes them. */
+function largerOf(
+  wanted: readonly string[],
+  { own, name, notes }: { own: ReadonlyMap<string, unknown>; name: string; notes: Notes },
+): { readonly larger?: string } {
+  const place = `context_window_fallbacks of ${name}`;
+  const [larger, ...others] = wanted.filter((one) => {
+    const isModel = own.has(one) && one.toLowerCase() !== name.toLowerCase();
+    if (!isModel) notes.add(place, `there is no other model "${one}"`);
+    return isModel;
+  });
+  if (others.length > 0) notes.add(place, `only \`models[].larger: ${larger}\` takes them, not ${others.join(", ")}`);
+  return larger === undefined ? {} : { larger };
+}
+
+/** Modes of models that chat, which is the default kind. */
+const CHATS: readonly unknown[] = ["chat", "completion", "responses"];
+
+function noteInfo(info: Mapping, at: string, notes: Notes): void {
+  for (const [key, value] of Object.entries(info)) {
+    const isKept = key === "mode" ? CHATS.includes(value) || kindOf(value) !== undefined : CARRIED.has(key);
+    if (!isKept) notes.add(`${at}.model_info.${key}`, reasonOf(`model_info.${key}`));
+  }
+}
+
 /** `fallbacks: [{a: [b, c]}]`, from both places where they are allowed. */
-function fallbacksOf(places: readonly Mapping[], notes: Notes): ReadonlyMap<string, readonly string[]> {
+function fallbacksOf(places: readonly Mapping[], key: string, notes: Notes): ReadonlyMap<string, readonly string[]> {
   const out = new Map<string, readonly string[]>();
-  for (const entry of places.flatMap((place) => listOf(place["fallbacks"]) ?? [])) {
+  for (const entry of places.flatMap((place) => listOf(place[key]) ?? [])) {
     for (const [name, wanted] of Object.entries(mappingOf(entry) ?? {})) {
       const texts = textsOf(wanted);
       out.set(name, [...(out.get(name) ?? []), ...texts]);
       if (texts.length !== (listOf(wanted)?.length ?? 1)) {
-        notes.add(`fallbacks of ${name}`, "a fallback with its own parameters cannot be converted");
+        notes.add(`${key} of ${name}`, "a fallback with its own parameters cannot be converted");
       }
     }
   }
@@ -113,9 +171,10 @@ function fallbacksOf(places: readonly Mapping[], notes: Notes): ReadonlyMap<stri
 }
 
 /** `model_group_alias: {alias: model}`, by model. */
-function aliasesOf(router: Mapping, notes: Notes): Map<string, string[]> {
+function aliasesOf({ router, library }: { router: Mapping; library: Mapping }, notes: Notes): Map<string, string[]> {
   const out = new Map<string, string[]>();
-  for (const [alias, target] of Object.entries(mappingOf(router["model_group_alias"]) ?? {})) {
+  const given = [library["model_alias_map"], library["model_group_alias"], router["model_group_alias"]];
+  for (const [alias, target] of Object.entries(Object.assign({}, ...given.map(mappingOf)) as Mapping)) {
     const model = typeof target === "string" ? target : mappingOf(target)?.["model"];
     if (typeof model === "string") out.set(model, [...(out.get(model) ?? []), alias]);
     else notes.add(`router_settings.model_group_alias.${alias}`, "expected the name of a model");

@@ -1,13 +1,16 @@
 // The providers of a LiteLLM configuration. There each deployment has its own address and key; here deployments with the same
 // ones become one provider.
 
+import { lookUp } from "../../base/look-up.ts";
 import { UnusedNames } from "../../base/unused-names.ts";
 import type { CloudPlace } from "../../vendors/cloud.ts";
 import { VENDORS } from "../../vendors/index.ts";
 import { CALLABLE, type CallableVendor, findVendor } from "../../vendors/look-up.ts";
 import { modelByName } from "../../vendors/model-facts.ts";
 import { EXAMPLE } from "../presets.ts";
-import { type Mapping, mappingOf, type Notes } from "./reading.ts";
+import { reasonOf } from "./litellm-reasons.ts";
+import { attemptsOf, type ProviderDefaults } from "./litellm-settings.ts";
+import { durationOf, environNameOf, fileTextOf, fileTextsOf, type Mapping, mappingOf, type Notes } from "./reading.ts";
 
 /** One entry of `model_list`, as far as it could be read. */
 export interface Deployment {
@@ -59,9 +62,7 @@ const CARRIED = new Set([
   "extra_headers",
   "headers",
   "organization",
-  "timeout",
-  "weight",
-  "order",
+  "vertex_credentials",
   "input_cost_per_token",
   "output_cost_per_token",
   "cache_read_input_token_cost",
@@ -93,17 +94,28 @@ export function readDeployment(entry: Mapping | undefined, options: DeploymentPl
     notes.add(`${at} (${name})`, `the provider of "${whole}" needs ${missing.join(" and ")}: add it with its preset`);
     return undefined;
   }
-  for (const key of Object.keys(given)) if (!CARRIED.has(key)) notes.add(`${at}.litellm_params.${key}`, reasonOf(key));
+  noteTheRest(given, options);
   const info = mappingOf(entry["model_info"]) ?? {};
   const provider = settingsOf(found, params, options);
   return { name, model: found.model, provider, wantedName: found.vendor?.name ?? found.prefix, params, info, at };
 }
 
-function reasonOf(key: string): string | undefined {
-  if (key === "rpm" || key === "tpm")
-    return "not converted: here limits are set for plans and keys, and `weight` shares the load";
-  if (key === "api_version") return "the v1 path of the API needs none";
-  return undefined;
+/** Members whose values may be of a kind that cannot be converted. */
+const CONVERTIBLE: Readonly<Record<string, (value: unknown) => unknown>> = {
+  timeout: durationOf,
+  num_retries: attemptsOf,
+  max_retries: attemptsOf,
+  weight: (value) => (typeof value === "number" ? value : undefined),
+  order: (value) => (typeof value === "number" ? value : undefined),
+};
+
+/** Names what is not carried over of the settings of a deployment. */
+function noteTheRest(given: Mapping, { at, notes }: DeploymentPlace): void {
+  for (const [key, value] of Object.entries(given)) {
+    const isCarried =
+      lookUp(CONVERTIBLE, key) === undefined ? CARRIED.has(key) : CONVERTIBLE[key]!(value) !== undefined;
+    if (!isCarried) notes.add(`${at}.litellm_params.${key}`, reasonOf(`litellm_params.${key}`));
+  }
 }
 
 interface FoundVendor {
@@ -141,8 +153,16 @@ function settingsOf({ vendor }: FoundVendor, params: Mapping, { at, notes }: Dep
   const address = addressOf(params);
   const key = params["api_key"];
   const headers = headersOf(params);
-  const { timeout } = params;
-  if (typeof key === "string" && referenceOf(key) === undefined) {
+  const account = params["vertex_credentials"];
+  if (typeof account === "string" && environNameOf(account) !== undefined) {
+    notes.add(
+      `${at}.litellm_params.vertex_credentials`,
+      "taken for the text of a service account: `providers.NAME.credentials.file` takes the path of one",
+    );
+  }
+  const firstByte = durationOf(params["timeout"]);
+  const attempts = attemptsOf(params["num_retries"] ?? params["max_retries"]);
+  if (typeof key === "string" && environNameOf(key) === undefined) {
     notes.add(
       `${at}.litellm_params.api_key`,
       "copied into the file in plain text: a variable such as ${NAME} is safer",
@@ -151,53 +171,44 @@ function settingsOf({ vendor }: FoundVendor, params: Mapping, { at, notes }: Dep
   return {
     ...(vendor === undefined ? { kind: COMPATIBLE } : { preset: vendor.name }),
     ...(address === undefined ? {} : { base_url: baseUrlOf(address, vendor) }),
-    ...(typeof key === "string" ? { api_key: textOf(key) } : {}),
+    ...(typeof key === "string" ? { api_key: fileTextOf(key) } : {}),
     ...(vendor?.api.cloud === undefined ? {} : cloudSettings(params)),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    ...(typeof timeout === "number" && timeout > 0
-      ? { timeout: { first_byte: `${Math.ceil(timeout * 1000)}ms` } }
-      : {}),
+    ...(firstByte === undefined ? {} : { timeout: { first_byte: firstByte } }),
+    ...(attempts === undefined ? {} : { retry: { attempts } }),
   };
 }
 
 function cloudSettings(params: Mapping): Mapping {
-  const credentials = renamed(params, CLOUD_CREDENTIALS);
+  const credentials = { ...renamed(params, CLOUD_CREDENTIALS), ...accountOf(params["vertex_credentials"]) };
   return { ...renamed(params, PLACES), ...(Object.keys(credentials).length === 0 ? {} : { credentials }) };
+}
+
+/** A service account: the path of its key file, or its text. */
+function accountOf(given: unknown): Record<string, string> {
+  if (typeof given !== "string" || given === "") return {};
+  const isText = given.trim().startsWith("{") || environNameOf(given) !== undefined;
+  return { [isText ? "json" : "file"]: fileTextOf(given) };
 }
 
 /** The texts among the members, under their names here. */
 function renamed(params: Mapping, names: Readonly<Record<string, string>>): Record<string, string> {
   const found = Object.entries(names).map(([name, here]) => [here, params[name]] as const);
-  return Object.fromEntries(found.flatMap(([here, text]) => (typeof text === "string" ? [[here, textOf(text)]] : [])));
+  return Object.fromEntries(
+    found.flatMap(([here, text]) => (typeof text === "string" ? [[here, fileTextOf(text)]] : [])),
+  );
 }
 
 function headersOf(params: Mapping): Record<string, string> {
-  const out: Record<string, string> = {};
-  for (const [name, value] of Object.entries({
-    ...mappingOf(params["headers"]),
-    ...mappingOf(params["extra_headers"]),
-  })) {
-    if (typeof value === "string") out[name] = textOf(value);
-  }
+  const out = { ...fileTextsOf(params["headers"]), ...fileTextsOf(params["extra_headers"]) };
   const { organization } = params;
-  if (typeof organization === "string") out["OpenAI-Organization"] = textOf(organization);
+  if (typeof organization === "string") out["OpenAI-Organization"] = fileTextOf(organization);
   return out;
-}
-
-/** `os.environ/NAME` names a variable. */
-function referenceOf(text: string): string | undefined {
-  return /^os\.environ\/([A-Za-z_]\w*)$/.exec(text.trim())?.[1];
-}
-
-/** The value in this program's file format. */
-function textOf(text: string): string {
-  const name = referenceOf(text);
-  return name === undefined ? text : `\${${name}}`;
 }
 
 /** LiteLLM omits the version segment if the vendor's SDK adds it; here it is required. */
 function baseUrlOf(address: string, vendor: CallableVendor | undefined): string {
-  const name = referenceOf(address);
+  const name = environNameOf(address);
   if (name !== undefined) return `\${${name}}`;
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
@@ -209,7 +220,7 @@ function baseUrlOf(address: string, vendor: CallableVendor | undefined): string 
 /** The `providers` of the file, each named once. */
 export function providerEntries(
   deployments: readonly Deployment[],
-  attempts: number | undefined,
+  { attempts, firstByte, breaker }: ProviderDefaults,
 ): readonly [name: string, entry: Mapping][] {
   const names = providerNames(deployments);
   const out = new Map<string, Mapping>();
@@ -219,8 +230,13 @@ export function providerEntries(
     const discover = deployments.some(
       (other) => other.model.endsWith("*") && providerKeyOf(other) === providerKeyOf(deployment),
     );
-    const retry = attempts === undefined ? {} : { retry: { attempts } };
-    out.set(name, { ...deployment.provider, discover, ...retry });
+    out.set(name, {
+      ...(firstByte === undefined ? {} : { timeout: { first_byte: firstByte } }),
+      ...(attempts === undefined ? {} : { retry: { attempts } }),
+      ...(breaker === undefined ? {} : { breaker }),
+      ...deployment.provider,
+      discover,
+    });
   }
   return [...out];
 }

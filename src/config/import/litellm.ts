@@ -1,10 +1,13 @@
-// Converts a LiteLLM proxy's configuration: providers, models with their routes, fallbacks, aliases and the names of
-// environment variables. What has no counterpart is reported, never dropped silently. Pure.
+// Converts a LiteLLM proxy's configuration: providers, models with their routes, fallbacks and aliases, the cache,
+// guardrails, MCP servers and the names of environment variables. What has no counterpart is reported, never dropped silently. Pure.
 // Source: docs.litellm.ai/docs/proxy/configs and /docs/proxy/config_settings.
 
-import { entryOf } from "../../base/json-object.ts";
+import { guardrailEntries } from "./litellm-guardrails.ts";
+import { mcpSection } from "./litellm-mcp.ts";
 import { modelEntries } from "./litellm-models.ts";
 import { type Deployment, providerEntries, readDeployment } from "./litellm-providers.ts";
+import { reasonOf } from "./litellm-reasons.ts";
+import { cacheSection, providerDefaults, settingSections } from "./litellm-settings.ts";
 import { listOf, type Mapping, mappingOf, Notes } from "./reading.ts";
 
 /** The result of an import. */
@@ -14,22 +17,6 @@ export interface Imported {
   /** What is not converted, one line each, with its path in the source file. */
   readonly notes: readonly string[];
 }
-
-/** Keys without a counterpart that need an explanation; all others are only named. */
-const REASONS: Readonly<Record<string, string>> = {
-  "general_settings.master_key": "keys are made here: `sallyport key create`, or on the dashboard",
-  "general_settings.database_url":
-    "accounts, keys and usage start anew; `database.url` names a database of this program",
-  "litellm_settings.drop_params": "always so here: what a provider does not take is left out and named in a header",
-  "litellm_settings.cache": "answers are not cached",
-  "litellm_settings.callbacks": "see docs/guides/metrics.md for metrics and traces",
-  "litellm_settings.success_callback": "see docs/guides/metrics.md for metrics and traces",
-  "litellm_settings.failure_callback": "see docs/guides/metrics.md for metrics and traces",
-  "router_settings.routing_strategy": "set `routing` of each model: priority, latency, cost or busy",
-  "router_settings.redis_host": "`redis.url` names a Redis of this program",
-  environment_variables: "set them where the program is started",
-  include: "import each of these files, and put the results together",
-};
 
 /** Converts the parsed file. Throws an Error with one line if there is nothing to import. */
 export function importLitellm(file: unknown): Imported {
@@ -44,16 +31,28 @@ export function importLitellm(file: unknown): Imported {
     const deployment = readDeployment(mappingOf(entry), { at: `model_list[${at}]`, credentials, notes });
     if (deployment !== undefined) deployments.push(deployment);
   }
-  const settings = {
+  const groups = {
     router: mappingOf(root["router_settings"]) ?? {},
     library: mappingOf(root["litellm_settings"]) ?? {},
+    general: mappingOf(root["general_settings"]) ?? {},
   };
-  const attempts = attemptsOf(settings);
-  const providers = providerEntries(deployments, attempts);
-  const models = modelEntries(deployments, settings, notes);
-  nameTheRest(root, notes);
+  const read = new Set(READ);
+  const providers = providerEntries(deployments, providerDefaults(groups, read));
+  const models = modelEntries(deployments, groups, notes);
+  const cache = cacheSection(groups, notes, read);
+  const guardrails = guardrailEntries(root["guardrails"], notes);
+  const mcp = mcpSection(root["mcp_servers"], notes);
+  const sections = settingSections(groups, read);
+  nameTheRest(root, read, notes);
   return {
-    config: { providers: Object.fromEntries(providers), ...(models.length === 0 ? {} : { models }) },
+    config: {
+      ...sections,
+      providers: Object.fromEntries(providers),
+      ...(models.length === 0 ? {} : { models }),
+      ...(cache === undefined ? {} : { cache }),
+      ...(mcp === undefined ? {} : { mcp }),
+      ...(guardrails.length === 0 ? {} : { guardrails }),
+    },
     notes: notes.lines,
   };
 }
@@ -71,33 +70,34 @@ function credentialsOf(root: Mapping, notes: Notes): ReadonlyMap<string, Mapping
   return out;
 }
 
-/** Attempts per route: LiteLLM counts the retries after the first one. */
-function attemptsOf({ router, library }: { router: Mapping; library: Mapping }): number | undefined {
-  const retries = router["num_retries"] ?? library["num_retries"];
-  return typeof retries === "number" && Number.isInteger(retries) && retries >= 0
-    ? Math.min(10, retries + 1)
-    : undefined;
-}
-
-const TOP = new Set(["model_list", "credential_list", "router_settings", "litellm_settings", "general_settings"]);
-/** The keys that other files in this folder convert. */
-const READ = new Set([
-  "router_settings.num_retries",
-  "router_settings.fallbacks",
-  "router_settings.default_fallbacks",
-  "router_settings.model_group_alias",
-  "litellm_settings.num_retries",
-  "litellm_settings.fallbacks",
-  "litellm_settings.default_fallbacks",
+const TOP = new Set([
+  "model_list",
+  "credential_list",
+  "router_settings",
+  "litellm_settings",
+  "general_settings",
+  "guardrails",
+  "mcp_servers",
 ]);
+/** The keys that are read with the models. */
+const READ = ["router_settings", "litellm_settings"].flatMap((group) =>
+  [
+    "fallbacks",
+    "default_fallbacks",
+    "context_window_fallbacks",
+    "model_group_alias",
+    "model_alias_map",
+    "routing_strategy",
+  ].map((key) => `${group}.${key}`),
+);
 
-function nameTheRest(root: Mapping, notes: Notes): void {
+function nameTheRest(root: Mapping, read: ReadonlySet<string>, notes: Notes): void {
   for (const [key, value] of Object.entries(root)) {
-    if (!TOP.has(key)) notes.add(key, entryOf(REASONS, key));
+    if (!TOP.has(key)) notes.add(key, reasonOf(key));
     else if (key.endsWith("_settings")) {
       for (const inner of Object.keys(mappingOf(value) ?? {})) {
         const place = `${key}.${inner}`;
-        if (!READ.has(place)) notes.add(place, entryOf(REASONS, place));
+        if (!read.has(place)) notes.add(place, reasonOf(place));
       }
     }
   }

@@ -77,6 +77,7 @@ general_settings: {master_key: sk-1234}
         max_output_tokens: 16_384,
         supports_tools: true,
         prices: { input: 2.5, output: 10, cache_read: 1.25 },
+        routing: "busy",
         aliases: ["gpt-4"],
         routes: [
           { provider: "azure", model: "gpt-4o-eu", priority: 1, weight: 2 },
@@ -101,7 +102,7 @@ general_settings: {master_key: sk-1234}
   expect(notes.map((note) => note.split(":")[0]).sort()).toEqual([
     "general_settings.master_key",
     "litellm_settings.drop_params",
-    "router_settings.routing_strategy",
+    "router_settings.routing_strategy of claude",
   ]);
   expect(loaded.providers.map(({ name }) => name).slice(0, 3)).toEqual(["azure", "openai", "anthropic"]);
 });
@@ -204,8 +205,8 @@ describe("what is named because it cannot be carried over", () => {
       list(model("m", "model: openai/x, api_key: sk-plain")),
       "model_list[0].litellm_params.api_key",
     ],
-    ["a setting", `${one}litellm_settings: {json_logs: true}\n`, "litellm_settings.json_logs"],
-    ["a group of settings", `${one}guardrails: []\n`, "guardrails"],
+    ["a setting", `${one}litellm_settings: {force_ipv4: true}\n`, "litellm_settings.force_ipv4"],
+    ["a group of settings", `${one}vector_store_registry: []\n`, "vector_store_registry"],
     ["a fallback to nothing", `${one}router_settings: {fallbacks: [{m: [gone]}]}\n`, "fallbacks of m"],
     ["a fallback of nothing", `${one}router_settings: {fallbacks: [{gone: [m]}]}\n`, "fallbacks"],
     ["a fallback with parameters", `${one}router_settings: {fallbacks: [{m: [{model: x}]}]}\n`, "fallbacks of m"],
