@@ -6,6 +6,8 @@ import type { ChatEvent } from "../../src/chat/event.ts";
 import { fold } from "../../src/chat/fold.ts";
 import type { ChatMessage, ServerTool } from "../../src/chat/request.ts";
 import { RunningAnswer } from "../../src/gateway/endpoints/socket/steering.ts";
+import type { ChatMcpTool } from "../../src/gateway/stages/chat-tools/deps.ts";
+import { meantBy } from "../../src/gateway/stages/chat-tools/mcp.ts";
 import { McpHistory } from "../../src/gateway/stages/chat-tools/mcp-history.ts";
 import { openToolHistory } from "../../src/gateway/stages/chat-tools/open-history.ts";
 import { PageSeals } from "../../src/gateway/stages/chat-tools/seals.ts";
@@ -55,6 +57,9 @@ for (const type of ["response.output_item.done", "response.output_item.added"])
     steered.note({ type, text: JSON.stringify({ type, item }) });
   }
 
+const mcpTools = many((at) => ({ label: "s", shown: `n${at}` }) as ChatMcpTool);
+const choice = many((at) => ({ type: "mcp", server_label: "s", name: `m${at}` }));
+
 const WORK: readonly (readonly [string, () => unknown])[] = [
   [
     "messages of a person who says the same",
@@ -77,6 +82,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
       return openToolHistory(history, { seals, param: "input", names: new Map(), mcp });
     },
   ],
+  ["tools of servers that may be called", () => meantBy(choice, mcpTools)],
   ["calls of a running answer", () => steered.owed()],
   ["choices that tell their usage", () => usagesIn({ choices: many(() => ({ usage: {} })) })],
   ["pieces of an answer with the likelihood of each token", () => fold(logged)],
@@ -87,3 +93,15 @@ test.each(WORK)(
   (_, work) => expect(leastMs(work)).toBeLessThan(STEP_MS_MAX),
   60_000,
 );
+
+test("a choice names tools, or all of a server", () => {
+  const tools = ["a a", "a b", "b a", "b b"].map((name) => {
+    const [label, shown] = name.split(" ");
+    return { label, shown, name } as ChatMcpTool;
+  });
+  const meant = (...entries: Record<string, unknown>[]) => meantBy(entries, tools).map(({ name }) => name);
+  expect(meant({ server_label: "b", name: "b" }, { server_label: "a", name: "a" })).toEqual(["a a", "b b"]);
+  expect(meant({ server_label: "b" })).toEqual(["b a", "b b"]);
+  expect(meant({ server_label: "b", name: 1 }, { server_label: "b", name: "c" })).toEqual(["b a", "b b"]);
+  expect(meant({ name: "a" }, { server_label: ["a"] })).toEqual([]);
+});

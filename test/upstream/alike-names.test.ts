@@ -14,6 +14,7 @@ import { anthropicMessages } from "../../src/upstream/dialects/anthropic/dialect
 import { gemini } from "../../src/upstream/dialects/gemini/dialect.ts";
 import { openaiChat } from "../../src/upstream/dialects/openai-chat/dialect.ts";
 import { openaiResponses } from "../../src/upstream/dialects/responses/dialect.ts";
+import type { Quirks } from "../../src/vendors/quirks.ts";
 import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
 import { chat, context } from "./support.ts";
 
@@ -119,6 +120,12 @@ const REQUESTS: readonly (readonly [string, Partial<ChatRequest>])[] = [
 ];
 const DIALECTS = [openaiChat, anthropicMessages, gemini, openaiResponses];
 
+/** Servers that lack what others have, so that a request is made to fit. */
+const QUIRKS: Quirks = {
+  ...{ tool_choice_words: true, tool_call_ids: "nine", developer_role: false, json_schema: false, custom_tools: false },
+  ...{ image_urls: false, cache_control: false, refuses_reasoning: true },
+};
+
 const CASES = REQUESTS.flatMap(([name, part]) =>
   DIALECTS.map((dialect) => ({ name, part, dialect, protocol: dialect.name })),
 );
@@ -133,6 +140,7 @@ test.each(CASES)(
       flattened: leastMs(flat),
       restored: leastMs(() => new ToolRestorer(given)),
       written: leastMs(() => dialect.request(made, context({ model: "m" }))),
+      fitted: leastMs(() => dialect.request(made, context({ model: "m", quirks: QUIRKS }))),
     };
     expect(Object.entries(took).filter(([, ms]) => ms >= STEP_MS_MAX)).toEqual([]);
   },

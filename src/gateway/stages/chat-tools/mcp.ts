@@ -272,3 +272,13 @@ function isInTheWay({ n = 1, toolChoice, responseFormat }: ChatRequest): boolean
   // What a model says before a call would stand before the JSON, and some providers do not combine tools with a format.
   return responseFormat !== undefined && responseFormat.type !== "text";
 }
+
+/** The tools that the entries of a choice name, each a tool or all of a server's. A choice may have tens of thousands of entries. */
+export function meantBy(
+  entries: readonly Readonly<Record<string, unknown>>[],
+  tools: readonly ChatMcpTool[],
+): ChatMcpTool[] {
+  const keyOf = (label: unknown, name: unknown) => JSON.stringify([label, typeof name === "string" ? name : null]);
+  const keys = new Set(entries.map((entry) => keyOf(entry["server_label"], entry["name"])));
+  return tools.filter(({ label, shown }) => keys.has(keyOf(label, null)) || keys.has(keyOf(label, shown)));
+}

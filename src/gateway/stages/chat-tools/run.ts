@@ -27,7 +27,16 @@ import { CallMemory } from "./call-memory.ts";
 import type { ChatMcpTool, ChatMessages, ChatToolsDeps, GivenPage, ToolCaller, ToolWish } from "./deps.ts";
 import { dividedWishes } from "./divided-wishes.ts";
 import { isAsked, isShown, type OwnCall, type ToolsState, toolHearing } from "./hear.ts";
-import { CALLS_SPENT, callMcp, functionOfMcp, MCP_CALLS_MAX, type McpPlan, mcpPlanOf, shownOutput } from "./mcp.ts";
+import {
+  CALLS_SPENT,
+  callMcp,
+  functionOfMcp,
+  MCP_CALLS_MAX,
+  type McpPlan,
+  mcpPlanOf,
+  meantBy,
+  shownOutput,
+} from "./mcp.ts";
 import { openToolHistory } from "./open-history.ts";
 import { contentOf, freed, resultOfCall, toldIn } from "./round-parts.ts";
 import { PageSeals } from "./seals.ts";
@@ -350,9 +359,7 @@ class ToolsRun implements StageRun {
   #allowedOfServers(choice: unknown): string[] {
     const listed: unknown = isRecord(choice) ? choice["tools"] : undefined;
     const entries = Array.isArray(listed) ? listed.filter(isRecord).filter(({ type }) => type === "mcp") : [];
-    return this.#servers()
-      .filter((tool) => entries.some((entry) => isMeant(tool, entry)))
-      .map(({ name }) => name);
+    return meantBy(entries, this.#servers()).map(({ name }) => name);
   }
 
   /** The choice of a tool that servers run, as the Responses API writes it. */
@@ -360,9 +367,7 @@ class ToolsRun implements StageRun {
     if (!isRecord(choice) || typeof choice["type"] !== "string") return undefined;
     const { type } = choice;
     if (type !== "mcp") return kindNamed(type as string, format) && { type: "tool", name: type as string };
-    const names = this.#servers()
-      .filter((tool) => isMeant(tool, choice))
-      .map((tool) => tool.name);
+    const names = meantBy([choice], this.#servers()).map((tool) => tool.name);
     const [first] = names;
     if (first === undefined) return undefined;
     return names.length === 1 ? { type: "tool", name: first } : { type: "allowed", mode: "required", names };
@@ -377,9 +382,4 @@ function firstByEachName(tools: readonly Tool[]): ReadonlyMap<unknown, Tool> {
       if (!first.has(name)) first.set(name, tool);
   }
   return first;
-}
-
-/** Whether an entry of a choice names a tool, or all of its server. */
-function isMeant({ label, shown }: ChatMcpTool, entry: Readonly<Record<string, unknown>>): boolean {
-  return entry["server_label"] === label && (typeof entry["name"] !== "string" || entry["name"] === shown);
 }

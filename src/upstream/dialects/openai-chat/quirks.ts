@@ -21,8 +21,8 @@ export function fitToQuirks(chat: ChatRequest, quirks: Quirks, form: CacheForm):
   const choice = chat.toolChoice;
   if (quirks.tool_choice_words === true && (choice?.type === "tool" || choice?.type === "allowed")) {
     // Expresses the choice by a word: only the named tools are sent.
-    const names = choice.type === "tool" ? [choice.name] : choice.names;
-    fit.tools = chat.tools.filter((tool) => names.includes(tool.name));
+    const names = new Set(choice.type === "tool" ? [choice.name] : choice.names);
+    fit.tools = chat.tools.filter((tool) => names.has(tool.name));
     fit.toolChoice = { type: choice.type === "tool" ? "required" : choice.mode };
   }
   return fit;
