@@ -19,6 +19,7 @@ import { codeOfWords } from "../../src/upstream/fault-words.ts";
 import { chunksOf } from "../../src/web/extract/chunks.ts";
 import { siftOrders } from "../../src/web/extract/injected.ts";
 import { readReply } from "../../src/web/extract/reply.ts";
+import { paragraphsOf } from "../../src/web/llmstxt/plain.ts";
 import { typeOf } from "../../src/web/llmstxt/rank.ts";
 import { writeFullText } from "../../src/web/llmstxt/write.ts";
 import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
@@ -60,6 +61,8 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["fences", () => readReply("```\n".repeat(20_000), null)],
   ["lines without a sentence", () => siftOrders(`${"a ".repeat(30_000)}\u2028`)],
   ["blanks and hyphens in the second line", () => chunksOf(`a|b\n${" ".repeat(3000)}${"-".repeat(3000)}x`, 500)],
+  ["a heading of many parts", () => chunksOf(`# ${"a-".repeat(150_000)}`, 50)],
+  ["a fence that is all of a page", () => paragraphsOf("~".repeat(60_000))],
   ["blanks in a heading", () => fullText(`# a${"\u00a0".repeat(20_000)}b`)],
   ["blanks before a heading of two lines", () => fullText(`# ${"\u00a0".repeat(60_000)}b\u2028c`)],
   ["a fence of many signs", () => fullText(`x\n${"~".repeat(60_000)}\u2028`)],

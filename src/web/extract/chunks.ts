@@ -37,13 +37,15 @@ export function chunksOf(markdown: string, tokensMax: number): string[] {
       continue;
     }
     const heading = headingOf(section);
+    // Counted once, since a heading may be as long as the text.
+    const headingSize = heading === undefined ? 0 : tokensOf(heading);
     for (const piece of section.flatMap((block) => piecesOf(block, tokensMax))) {
       if (size + tokensOf(piece) > tokensMax) {
         close();
         // If a section is split, its heading is repeated in each part.
-        if (heading !== undefined && piece !== heading && tokensOf(heading) + tokensOf(piece) <= tokensMax) {
+        if (heading !== undefined && piece !== heading && headingSize + tokensOf(piece) <= tokensMax) {
           current.push(heading);
-          size += tokensOf(heading);
+          size += headingSize;
         }
       }
       current.push(piece);

@@ -51,7 +51,7 @@ export function linkTarget(address: string): string {
 export function paragraphsOf(markdown: string): string[] {
   const head = markdown
     .slice(0, READ_CHARS_MAX)
-    .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[^\S\n]*$|$(?![\s\S]))/gm, "");
+    .replace(/^(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n[\s\S]*?(?:^\1[`~]*[^\S\n]*$|$(?![\s\S]))/gm, "");
   return head
     .split(/\n\s*\n/)
     .filter((block) => !/^\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|\||>|={3,}|-{3,}|\[\^|\s{4})/.test(block))
