@@ -1,7 +1,11 @@
 // A class may say something of an element without naming it. An article that has comments is no comment.
 
 import { describe, expect, test } from "bun:test";
+import { besideHeadline } from "../../src/pages/content/beside.ts";
+import { cutBlocks } from "../../src/pages/content/blocks.ts";
+import { nameGroupsWithoutStates } from "../../src/pages/content/name-groups.ts";
 import { extractPage } from "../../src/pages/convert/extract.ts";
+import { parsePage } from "../../src/pages/dom/parse.ts";
 
 const paragraphs = Array.from(
   { length: 8 },
@@ -58,4 +62,25 @@ describe("an article with a state of its comments", () => {
       expect(kept).not.toContain(COMMENT);
     }
   });
+});
+
+test("each element is asked for its name once, however many blocks it holds", () => {
+  const deep = '<div class="has-comments">'.repeat(50);
+  const document = parsePage(`${deep}${paragraphs.map((text) => `<p>${text}</p>`).join("")}`);
+  const blocks = cutBlocks(document.body);
+  const asked: unknown[] = [];
+  const isNamed = (element: unknown) => {
+    asked.push(element);
+    return false;
+  };
+  expect(besideHeadline({ document, blocks }, blocks, isNamed).size).toBe(0);
+  expect(asked.length).toBeGreaterThan(50);
+  expect(asked.length).toBe(new Set(asked).size);
+});
+
+test("of many classes no more is read than of other names", () => {
+  const groupsOf = (classes: string) =>
+    nameGroupsWithoutStates(cutBlocks(parsePage(`<p class="${classes}">a</p>`).body)[0]!.element);
+  expect(groupsOf("has-x comments")).not.toBe(0);
+  expect(groupsOf(`${"has-x ".repeat(60)}comments`)).toBe(0);
 });

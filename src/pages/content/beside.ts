@@ -16,11 +16,16 @@ export function besideHeadline(
   const around = new Set<PageElement>();
   for (const { element } of headlineOf(document, blocks))
     for (let at: PageElement | null = element; at !== null; at = at.parentNode) around.add(at);
-  return new Set(
-    within.filter(({ element }) => {
-      for (let at: PageElement | null = element; at !== null && !around.has(at); at = at.parentNode)
-        if (isNamed(at)) return true;
-      return false;
-    }),
-  );
+  // Each element is looked at once, however many blocks it holds.
+  const known = new Map<PageElement, boolean>();
+  const isBeside = (element: PageElement | null): boolean => {
+    if (element === null || around.has(element)) return false;
+    let is = known.get(element);
+    if (is === undefined) {
+      is = isNamed(element) || isBeside(element.parentNode);
+      known.set(element, is);
+    }
+    return is;
+  };
+  return new Set(within.filter(({ element }) => isBeside(element)));
 }

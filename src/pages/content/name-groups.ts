@@ -41,6 +41,9 @@ const GROUPS_OF: ReadonlyMap<string, number> = WORD_GROUPS.reduce((masks, group,
 const STATE =
   /^(?:.*[-_])?(?:has|have|no|not|with|without|show|shows|hide|hides|allow|allows|enable|disable|supports?)(?:[-_]|(?=\p{Lu}))|[-_](?:open|opened|closed?|enabled?|disabled?|allowed|active|inactive|loaded|loading|on|off)$/u;
 
+/** How much of an element's names is read. */
+const NAMES_CHARS_MAX = 300;
+
 /** All names of an element, with the given classes for its own. */
 export function allNamesOf({ id, attributes }: PageElement, classes: string): string {
   return `${classes} ${id} ${attributes["role"] ?? ""} ${attributes["data-testid"] ?? ""} ${attributes["aria-label"] ?? ""}`;
@@ -49,7 +52,7 @@ export function allNamesOf({ id, attributes }: PageElement, classes: string): st
 /** A bit mask of the groups to which an element's names belong. */
 export function nameGroups(names: string): number {
   const words = names
-    .slice(0, 300)
+    .slice(0, NAMES_CHARS_MAX)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase()
     .replace(/[^a-z]+/g, " ");
@@ -60,6 +63,7 @@ export function nameGroups(names: string): number {
 
 /** The same of an element, but for the classes that say something of it without naming it. */
 export function nameGroupsWithoutStates(element: PageElement): number {
-  const named = element.className.split(/\s+/).filter((name) => !STATE.test(name));
+  const classes = element.className.slice(0, NAMES_CHARS_MAX).split(/\s+/);
+  const named = classes.filter((name) => !STATE.test(name));
   return nameGroups(allNamesOf(element, named.join(" ")));
 }
