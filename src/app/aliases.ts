@@ -48,11 +48,11 @@ function googleVerb(path: string): Alias | undefined {
 }
 
 /** What follows is a provider's own path, where a slash at the end may matter. */
-const PASSED_ON = "/v1/upstream/";
+const PASSED_ON = /^(?:\/(?:openai|anthropic|api))?\/v1\/upstream\//;
 
 /** The path that an alias stands for; undefined for other paths, which nearly all are. */
 export function aliasOf(path: string): Alias | undefined {
-  if (path.length === 1 || !path.endsWith("/") || path.startsWith(PASSED_ON)) return plainAlias(path);
+  if (path.length === 1 || !path.endsWith("/") || path.endsWith("//") || PASSED_ON.test(path)) return plainAlias(path);
   // A slash at the end changes nothing: some clients add one to every path.
   const plain = path.slice(0, -1);
   return plainAlias(plain) ?? { path: plain };

@@ -165,6 +165,11 @@ describe("a slash at the end", () => {
     }
   });
 
+  test("is one: more of them open nothing", async () => {
+    for (const path of ["/v1/models//", "/metrics//", "/openai/v1/models//", "/mcp//"])
+      expect([path, (await app.call(path)).status]).toEqual([path, 404]);
+  });
+
   test("changes no alias", async () => {
     upstream.answer(() => Response.json(COMPLETION));
     for (const path of [

@@ -135,6 +135,11 @@ describe("the request to the provider", () => {
     expect(JSON.stringify(seen)).not.toContain(key);
   });
 
+  test.each(["", "/openai", "/anthropic", "/api"])("a slash at the end of a path below %p stays", async (before) => {
+    for (const end of ["", "/", "//"]) await send(`${before}/v1/upstream/up/files${end}`);
+    expect(seen.map(({ url }) => url)).toEqual(["", "/", "//"].map((end) => `/base/v1/files${end}`));
+  });
+
   test("the caller's key in the query is not passed on", async () => {
     await send(`/v1/upstream/up/files?a=1&key=${key}&b=2`);
     expect(seen[0]!.url).toBe("/base/v1/files?a=1&b=2");
