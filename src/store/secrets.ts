@@ -79,6 +79,8 @@ export function secretsPath(store: SqliteStore): string | undefined {
   const path = join(store.dataDir, SECRETS_FILE);
   if (existsSync(path)) return path;
   if (!areSecretsNoted(store)) return undefined;
+  // Another process that starts may have made it between the two questions: it notes that after the file is there.
+  if (existsSync(path)) return path;
   throw new StoreError(
     `${path} is missing: put it back from a backup, since it opens what is encrypted in the database. To go on without it, which signs everybody out, write {} into it.`,
   );

@@ -57,6 +57,23 @@ test("a file that an older version made is noticed from the first use on", async
   await expect(secretStore(store).secret("jwt_secret")).rejects.toThrow(/is missing/);
 });
 
+test("a file that another process makes meanwhile is not missing", async () => {
+  const { store, dataDir } = freshStore();
+  const { sqlite } = store;
+  let made = "";
+  const query = ((text: string) => {
+    // Between the look for the file and the one at the note.
+    if (made === "") {
+      made = "x".repeat(48);
+      writeFileSync(join(dataDir, "secrets.json"), JSON.stringify({ jwt_secret: made }));
+      sqlite.run("PRAGMA user_version = 1");
+    }
+    return sqlite.query(text);
+  }) as typeof sqlite.query;
+  const late = { ...store, sqlite: Object.assign(Object.create(sqlite) as typeof sqlite, { query }) };
+  expect(await secretStore(late).secret("jwt_secret")).toBe(made);
+});
+
 test("processes that start together agree on one secret", async () => {
   const { store, dataDir } = freshStore();
   const src = join(import.meta.dir, "../../src/store");
