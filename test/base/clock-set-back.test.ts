@@ -80,6 +80,17 @@ describe.each(Object.entries(REFUSALS))("%s", (_, make) => {
   });
 });
 
+test("a breaker tells when it opened in the time of day", () => {
+  const clock = new FakeClock();
+  const breaker = new Breaker({ failures: 1, windowMs: 1000, cooldownMs: MINUTE_MS }, clock);
+  breaker.acquire()?.settle("failed");
+  expect(breaker.snapshot().openedAtMs).toBe(clock.now());
+  clock.advance(-HOURS_MS);
+  expect(breaker.snapshot().openedAtMs).toBe(clock.now());
+  clock.advance(MINUTE_MS);
+  expect(breaker.snapshot().openedAtMs).toBe(clock.now() - MINUTE_MS);
+});
+
 test("a token is renewed when its own time is over", async () => {
   const clock = new FakeClock();
   let fetched = 0;
