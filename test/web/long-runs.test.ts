@@ -1,5 +1,6 @@
 // Long runs of one sign, or of one word, hold the event loop up no longer than other text. An expression that can begin within such a
-// run looks through it once for each place. Texts of pages are in test/pages/extract-time.test.ts.
+// run looks through it once for each place. Nor do many names that are alike. Texts of pages are in
+// test/pages/extract-time.test.ts.
 
 import { expect, test } from "bun:test";
 import { FormScanner, formBoundary } from "../../src/base/form-scanner.ts";
@@ -17,8 +18,10 @@ import { readRobots } from "../../src/pages/robots/file.ts";
 import { faultFromHttp, UpstreamFault } from "../../src/upstream/fault.ts";
 import { codeOfWords } from "../../src/upstream/fault-words.ts";
 import { chunksOf } from "../../src/web/extract/chunks.ts";
+import { fitField, fittingOf } from "../../src/web/extract/fit.ts";
 import { siftOrders } from "../../src/web/extract/injected.ts";
 import { readReply } from "../../src/web/extract/reply.ts";
+import { thingsOf } from "../../src/web/extract/things.ts";
 import { paragraphsOf } from "../../src/web/llmstxt/plain.ts";
 import { typeOf } from "../../src/web/llmstxt/rank.ts";
 import { writeFullText } from "../../src/web/llmstxt/write.ts";
@@ -46,6 +49,11 @@ const fullText = (markdown: string) => {
     { title: "a", pages: [{ note, title: "a", description: "", isOwnDescription: true }] },
   ] as never);
 };
+
+/** A page's data may hold 20,000 values. */
+const things = Array.from({ length: 10_000 }, () => ({ name: "a" }));
+const alike = () =>
+  Object.fromEntries(things.map((_, at) => [`a${at.toString(2).replace(/./g, (bit) => "-_"[Number(bit)]!)}`, 1]));
 
 const WORK: readonly (readonly [string, () => unknown])[] = [
   ["blanks in a criterion", () => letterPrompt({ state: "x", question, order: [0] })],
@@ -83,6 +91,17 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["beginnings of a boundary", () => formType(`multipart/form-data;${"boundary==".repeat(6000)}"`)],
   ["a model's name that a guardrail nearly names", () => guardrail.applies({ caller, model: "a".repeat(60_000) })],
   ["a tool's name that a pattern nearly names", () => nameGlob("*a*a*a*b", "").test("a".repeat(60_000))],
+  ["things of one name", () => thingsOf({ jsonLd: things, microdata: [] } as never)],
+  [
+    "members of nearly one name",
+    () =>
+      fitField(
+        [alike()],
+        "a",
+        { type: "number" },
+        fittingOf({} as never, (value) => value),
+      ),
+  ],
   ["slashes in a path", () => pageAt(`${"/".repeat(60_000)}a`)],
 ];
 

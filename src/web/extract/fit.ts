@@ -93,7 +93,9 @@ function membersOf(entity: Entity): ReadonlyMap<string, readonly unknown[]> {
   for (const [name, value] of Object.entries(entity)) {
     if (name.startsWith("@") || value === null) continue;
     const folded = foldedName(name);
-    found.set(folded, [...(found.get(folded) ?? []), value]);
+    const values = found.get(folded);
+    if (values === undefined) found.set(folded, [value]);
+    else values.push(value);
   }
   members.set(entity, found);
   return found;

@@ -94,7 +94,9 @@ function grouped(entities: readonly Entity[]): Thing[] {
   entities.forEach((entity, at) => {
     const name = [entity["name"], entity["headline"], entity["title"]].find((one) => typeof one === "string");
     const key = name === undefined ? `#${at}` : `${typesOf(entity).join(" ")} ${foldedName(name as string)}`;
-    groups.set(key, [...(groups.get(key) ?? []), entity]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [entity]);
+    else group.push(entity);
   });
   return [...groups.values()].map((group) => [...new Set(group)]);
 }
