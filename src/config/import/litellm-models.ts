@@ -2,6 +2,7 @@
 // routes after them.
 
 import { lookUp } from "../../base/look-up.ts";
+import { noteInfo, pricesOf, statedFacts } from "./litellm-facts.ts";
 import { type Deployment, providerKeyOf, providerNames } from "./litellm-providers.ts";
 import { reasonOf } from "./litellm-reasons.ts";
 import { listOf, type Mapping, mappingOf, type Notes, textsOf } from "./reading.ts";
@@ -11,23 +12,9 @@ interface Route {
   readonly model: string;
   readonly priority: number;
   readonly weight?: number;
+  /** Of its deployment, where its model's are others or unknown. */
+  readonly prices?: Mapping | undefined;
 }
-
-/** Members of `model_info` that are converted. */
-const CARRIED = new Set([
-  "mode",
-  "id",
-  "max_tokens",
-  "max_input_tokens",
-  "max_output_tokens",
-  "supports_function_calling",
-  "supports_vision",
-  "supports_reasoning",
-  "input_cost_per_token",
-  "output_cost_per_token",
-  "cache_read_input_token_cost",
-  "cache_creation_input_token_cost",
-]);
 
 /** The `models` of the file. */
 export function modelEntries(
@@ -51,11 +38,12 @@ export function modelEntries(
     const wanted = (further.get(name) ?? byDefault).filter((one) => one !== name);
     const alsoKnownAs = aliases.get(name) ?? [];
     aliases.delete(name);
-    for (const { at, info } of members) noteInfo(info, at, notes);
-    const routes = withFallbacks(own.get(name) ?? [], wanted, { own, name, notes });
+    for (const deployment of members) noteInfo(deployment, notes);
+    const { routes, prices } = pricesShared(withFallbacks(own.get(name) ?? [], wanted, { own, name, notes }));
     out.push({
       id: name,
-      ...facts(members),
+      ...statedFacts(members),
+      ...(prices === undefined ? {} : { prices }),
       ...(alsoKnownAs.length === 0 ? {} : { aliases: alsoKnownAs }),
       routes,
       ...routingOf(strategy, routes, { name, notes }),
@@ -77,15 +65,32 @@ export function modelEntries(
 }
 
 function routesOf(members: readonly Deployment[], names: ReadonlyMap<string, string>): Route[] {
-  return members.map((deployment) => {
+  const stated = members.map(pricesOf);
+  const shared = shareOf(stated.filter((prices) => prices !== undefined));
+  return members.map((deployment, at) => {
     const { order, weight } = deployment.params;
+    const prices = shared ?? stated[at];
     return {
       provider: names.get(providerKeyOf(deployment))!,
       model: deployment.model,
       priority: typeof order === "number" && Number.isInteger(order) && order >= 1 ? order : 1,
       ...(typeof weight === "number" && weight > 0 ? { weight } : {}),
+      ...(prices === undefined ? {} : { prices }),
     };
   });
+}
+
+/** The value that all are equal to. */
+function shareOf<T>(values: readonly T[]): T | undefined {
+  const [first] = values;
+  const text = JSON.stringify(first);
+  return values.every((value) => JSON.stringify(value) === text) ? first : undefined;
+}
+
+/** Prices stand with the model if all its routes have them: a fallback usually costs something else. */
+function pricesShared(routes: readonly Route[]): { routes: readonly Route[]; prices?: Mapping | undefined } {
+  const prices = shareOf(routes.map((route) => route.prices));
+  return prices === undefined ? { routes } : { routes: routes.map(({ prices: _, ...route }) => route), prices };
 }
 
 function withFallbacks(
@@ -145,16 +150,6 @@ function largerOf(
   return larger === undefined ? {} : { larger };
 }
 
-/** Modes of models that chat, which is the default kind. */
-const CHATS: readonly unknown[] = ["chat", "completion", "responses"];
-
-function noteInfo(info: Mapping, at: string, notes: Notes): void {
-  for (const [key, value] of Object.entries(info)) {
-    const isKept = key === "mode" ? CHATS.includes(value) || kindOf(value) !== undefined : CARRIED.has(key);
-    if (!isKept) notes.add(`${at}.model_info.${key}`, reasonOf(`model_info.${key}`));
-  }
-}
-
 /** `fallbacks: [{a: [b, c]}]`, from both places where they are allowed. */
 function fallbacksOf(places: readonly Mapping[], key: string, notes: Notes): ReadonlyMap<string, readonly string[]> {
   const out = new Map<string, readonly string[]>();
@@ -180,58 +175,4 @@ function aliasesOf({ router, library }: { router: Mapping; library: Mapping }, n
     else notes.add(`router_settings.model_group_alias.${alias}`, "expected the name of a model");
   }
   return out;
-}
-
-/** The facts of the model, from the first deployment with any. */
-function facts(members: readonly Deployment[]): Mapping {
-  const of = (key: string) =>
-    members.map(({ info, params }) => info[key] ?? params[key]).find((one) => one !== undefined);
-  const whole = (...keys: string[]) =>
-    keys.map(of).find((one) => typeof one === "number" && Number.isInteger(one) && one > 0);
-  const flag = (key: string) => [of(key)].find((one) => typeof one === "boolean");
-  const kind = kindOf(of("mode"));
-  return Object.fromEntries(
-    Object.entries({
-      kind,
-      context_length: whole("max_input_tokens", "max_tokens"),
-      max_output_tokens: whole("max_output_tokens"),
-      supports_tools: flag("supports_function_calling"),
-      supports_vision: flag("supports_vision"),
-      supports_reasoning: flag("supports_reasoning"),
-      prices: pricesOf(of),
-    }).filter(([, value]) => value !== undefined),
-  );
-}
-
-/** LiteLLM's names of kinds. */
-const KINDS: Readonly<Record<string, string>> = {
-  embedding: "embedding",
-  rerank: "rerank",
-  audio_transcription: "transcription",
-  audio_speech: "speech",
-  image_generation: "image",
-};
-
-/** Absent for chat, which is the default, and for unknown names. */
-function kindOf(mode: unknown): string | undefined {
-  return typeof mode === "string" ? lookUp(KINDS, mode) : undefined;
-}
-
-/** Dollars per token become dollars per million; both are required. */
-function pricesOf(of: (key: string) => unknown): Mapping | undefined {
-  const price = (key: string) => {
-    const value = of(key);
-    return typeof value === "number" && value >= 0 ? Number((value * 1_000_000).toPrecision(12)) : undefined;
-  };
-  const input = price("input_cost_per_token");
-  const output = price("output_cost_per_token");
-  if (input === undefined || output === undefined) return undefined;
-  const cacheRead = price("cache_read_input_token_cost");
-  const cacheWrite = price("cache_creation_input_token_cost");
-  return {
-    input,
-    output,
-    ...(cacheRead === undefined ? {} : { cache_read: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
-  };
 }

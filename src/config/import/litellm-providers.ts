@@ -112,8 +112,8 @@ const CONVERTIBLE: Readonly<Record<string, (value: unknown) => unknown>> = {
 /** Names what is not carried over of the settings of a deployment. */
 function noteTheRest(given: Mapping, { at, notes }: DeploymentPlace): void {
   for (const [key, value] of Object.entries(given)) {
-    const isCarried =
-      lookUp(CONVERTIBLE, key) === undefined ? CARRIED.has(key) : CONVERTIBLE[key]!(value) !== undefined;
+    const convert = lookUp(CONVERTIBLE, key);
+    const isCarried = value === null || (convert === undefined ? CARRIED.has(key) : convert(value) !== undefined);
     if (!isCarried) notes.add(`${at}.litellm_params.${key}`, reasonOf(`litellm_params.${key}`));
   }
 }

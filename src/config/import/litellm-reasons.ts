@@ -75,6 +75,11 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^model_info\.(?:health_check_.*|disable_background_health_check)$/, "`health.probe` and `health.interval`"],
   [/^model_info\.mode$/, "`models[].kind` is chat, embedding, rerank, transcription, speech or image"],
+  [/^model_info\.max_.*tokens$/, "expected a whole number: set `models[].context_length` or `.max_output_tokens`"],
+  [
+    /^model_info\.supports_(?:function_calling|vision|reasoning)$/,
+    "expected true or false: set `models[].supports_tools`, `.supports_vision` or `.supports_reasoning`",
+  ],
   [/^model_info\..*cost/, "`models[].prices`"],
   // Routing.
   [/\.routing_strategy(?:_args)?$/, "`models[].routing`: priority, latency, cost or busy (docs/guides/providers.md)"],

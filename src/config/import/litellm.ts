@@ -95,9 +95,9 @@ function nameTheRest(root: Mapping, read: ReadonlySet<string>, notes: Notes): vo
   for (const [key, value] of Object.entries(root)) {
     if (!TOP.has(key)) notes.add(key, reasonOf(key));
     else if (key.endsWith("_settings")) {
-      for (const inner of Object.keys(mappingOf(value) ?? {})) {
+      for (const [inner, setting] of Object.entries(mappingOf(value) ?? {})) {
         const place = `${key}.${inner}`;
-        if (!read.has(place)) notes.add(place, reasonOf(place));
+        if (setting !== null && !read.has(place)) notes.add(place, reasonOf(place));
       }
     }
   }

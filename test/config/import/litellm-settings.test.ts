@@ -272,6 +272,35 @@ test("what a deployment has of its own counts before what all have", () => {
   expect(places).toEqual([]);
 });
 
+const priced = (name: string, model: string, info: string) =>
+  `  - {model_name: ${name}, litellm_params: {model: openai/${model}, api_key: os.environ/KEY}, model_info: {${info}}}\n`;
+const cost = (input: number, output: number) =>
+  `input_cost_per_token: ${input / 1e6}, output_cost_per_token: ${output / 1e6}`;
+
+test("deployments that cost differently, and fallbacks, have prices of their own", () => {
+  const list = [
+    priced("a", "x", cost(1, 2)),
+    priced("a", "y", cost(3, 4)),
+    priced("b", "z", cost(5, 6)),
+    priced("c", "v", "mode: embedding, input_cost_per_token: 0.000001"),
+    priced("d", "w", "input_cost_per_token: 0.000001, max_tokens: many, supports_vision: null"),
+  ];
+  const { config, places } = convert(
+    `model_list:\n${list.join("")}router_settings: {fallbacks: [{b: [a]}], redis_db: null}\n`,
+  );
+  const route = (model: string, priority: number, input?: number, output?: number) => ({
+    ...{ provider: "openai", model, priority },
+    ...(input === undefined ? {} : { prices: { input, output } }),
+  });
+  expect(config["models"]).toEqual([
+    { id: "a", routes: [route("x", 1, 1, 2), route("y", 1, 3, 4)] },
+    { id: "b", routes: [route("z", 1, 5, 6), route("x", 2, 1, 2), route("y", 2, 3, 4)] },
+    { id: "c", kind: "embedding", prices: { input: 1 }, routes: [route("v", 1)] },
+    { id: "d", routes: [route("w", 1)] },
+  ]);
+  expect(places).toEqual(["model_list[4].model_info.max_tokens", "model_list[4] (d)"]);
+});
+
 test("a service account of Google's cloud", () => {
   const convertAccount = (value: string) => {
     const params = `model: vertex_ai/gemini-x, vertex_project: p, vertex_location: global, vertex_credentials: ${value}`;

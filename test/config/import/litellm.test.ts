@@ -52,6 +52,7 @@ litellm_settings: {drop_params: true, num_retries: 2, fallbacks: [{claude: [gpt-
 router_settings: {model_group_alias: {gpt-4: gpt-4o}, routing_strategy: least-busy}
 general_settings: {master_key: sk-1234}
 `);
+  const prices = { input: 2.5, output: 10, cache_read: 1.25 };
   expect(config).toEqual({
     providers: {
       azure: {
@@ -76,7 +77,7 @@ general_settings: {master_key: sk-1234}
         context_length: 128_000,
         max_output_tokens: 16_384,
         supports_tools: true,
-        prices: { input: 2.5, output: 10, cache_read: 1.25 },
+        prices,
         routing: "busy",
         aliases: ["gpt-4"],
         routes: [
@@ -88,8 +89,8 @@ general_settings: {master_key: sk-1234}
         id: "claude",
         routes: [
           { provider: "anthropic", model: "claude-sonnet-4-5", priority: 1 },
-          { provider: "azure", model: "gpt-4o-eu", priority: 2, weight: 2 },
-          { provider: "openai", model: "gpt-4o", priority: 2 },
+          { provider: "azure", model: "gpt-4o-eu", priority: 2, weight: 2, prices },
+          { provider: "openai", model: "gpt-4o", priority: 2, prices },
         ],
       },
       {
