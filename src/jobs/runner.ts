@@ -2,7 +2,7 @@
 // when the program stops. Every job ends: by itself, at its deadline, or by cancellation.
 
 import type { Clock } from "../base/clock.ts";
-import { isUnreachable } from "../base/unreachable.ts";
+import { isFull, isUnreachable } from "../base/unreachable.ts";
 import { waitAtMost } from "../base/wait-at-most.ts";
 import { type JobLease, JobLost } from "../store/work/job-hold.ts";
 import { type JobKind, type JobOutcome, JobTimeout } from "./kind.ts";
@@ -252,6 +252,10 @@ async function runJob(
   } catch (error) {
     const cause: unknown = abort.signal.aborted ? abort.signal.reason : error;
     if (cause instanceof Cancelled || cause instanceof Stopping || cause instanceof JobLost) return;
+    if (isFull(cause)) {
+      // A full disk may have room for the release alone: the job would be claimed at once, and do the same work over and over.
+      return deps.problem("there was no room for what a job stores; it goes on when its lease has run out", cause);
+    }
     if (isUnreachable(cause)) {
       deps.problem("the database did not answer a job; it goes on later", cause);
       return release(deps, job);

@@ -219,6 +219,24 @@ test("a job whose lease ended while the program was stalled begins again when it
   expect(rows[0]?.progress).toEqual({});
 });
 
+test("a job that finds no room begins again when its lease has ended, not at once", async () => {
+  queue("1");
+  let runs = 0;
+  const runner = start(async () => {
+    runs += 1;
+    if (runs < 50 && rows[0]?.progress["room"] === undefined)
+      throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    return { state: "completed" };
+  });
+  await runner.settled("1", 5000);
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect([runs, rows[0]?.state]).toEqual([1, "running"]);
+  Object.assign(rows[0] as Row, { lapsed: true, progress: { room: true } });
+  runner.wake();
+  await runner.settled("1", 5000);
+  expect([runs, rows[0]?.state]).toEqual([2, "completed"]);
+});
+
 test("a job that is queued before the runner starts runs once", async () => {
   let runs = 0;
   const runner = create(async (_job, signal) => {
