@@ -29,12 +29,28 @@ export class ForwardTime {
     if (this.#lastMs - ms >= SET_BACK_MS) this.#addedMs += this.#lastMs - ms;
     return this.#lastMs;
   }
+
+  /** What the clock that was read last says, or would say, at such a time. */
+  onClock(ms: number): number {
+    return ms - this.#addedMs;
+  }
+}
+
+/** A clock that never goes back. */
+export interface ForwardClock extends Clock {
+  /** The time of day of a moment on this clock, for those who are told of it. */
+  timeOfDay(ms: number): number;
 }
 
 /** The clock, as one that never goes back. */
-export function forwardClock(clock: Clock): Clock {
+export function forwardClock(clock: Clock): ForwardClock {
   const time = new ForwardTime();
-  return { now: () => time.at(clock.now()) };
+  const now = () => time.at(clock.now());
+  const timeOfDay = (ms: number) => {
+    now();
+    return time.onClock(ms);
+  };
+  return { now, timeOfDay };
 }
 
 /** A clock that only moves when told to; for tests. */

@@ -1,8 +1,14 @@
 // The configuration of a running program. A reload replaces it as a whole or not at all.
 
+import { lazily } from "../base/lazily.ts";
 import { type LoadResult, secretsOf } from "./load.ts";
 import { type ConfigValue, describeConfig, type Origin } from "./origin.ts";
 import type { Config } from "./schema.ts";
+
+const changedFixtures = lazily(() => {
+  const loaded: typeof import("./changed-fixtures.ts") = require("./changed-fixtures.ts");
+  return loaded.changedFixtures;
+});
 
 /** A configuration that was read without a problem. */
 type Loaded = Omit<Extract<LoadResult, { ok: true }>, "ok">;
@@ -75,28 +81,11 @@ export class LiveConfig {
     this.#origin = result.origin;
     this.#file = result.file;
     this.#warnings = result.warnings;
-    return { ok: true, needRestart: changedFixtures(before, result.config) };
+    return { ok: true, needRestart: changedFixtures()(before, result.config) };
   }
 }
 
 /** A file that is there without a word, as an editor or a shell leaves it while it writes. */
 function isEmpty({ file, text }: Origin): boolean {
   return file !== undefined && text.trim() === "";
-}
-
-function changedFixtures(before: Config, after: Config): string[] {
-  const fixtures = {
-    "server.host": (c: Config) => c.server.host,
-    "server.port": (c: Config) => c.server.port,
-    // The files of a certificate are read again; whether there is one is decided at the start.
-    "server.tls": (c: Config) => c.server.tls.cert !== "",
-    "net.ca_file": (c: Config) => c.net.caFile,
-    "log.file": (c: Config) => c.log.file,
-    data_dir: (c: Config) => c.dataDir,
-    "database.url": (c: Config) => c.database.url,
-    "node.name": (c: Config) => c.node.name,
-  };
-  return Object.entries(fixtures)
-    .filter(([, of]) => of(before) !== of(after))
-    .map(([key]) => key);
 }

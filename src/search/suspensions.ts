@@ -1,12 +1,13 @@
 // Which networks are suspended, and for how long. This depends on the kind of failure, and transient failures suspend a network
 // for longer each time.
 
-import { type Clock, forwardClock } from "../base/clock.ts";
+import { type Clock, type ForwardClock, forwardClock } from "../base/clock.ts";
 import type { FailureKind } from "./failure.ts";
 
 /** A suspended network. */
 export interface Suspension {
   readonly kind: FailureKind;
+  /** In the time of day. */
   readonly untilMs: number;
 }
 
@@ -40,7 +41,7 @@ export const SUSPENDS: Readonly<Record<FailureKind, "captcha" | "asked" | "growi
 
 /** The suspensions, with one entry for each network, of which the list of engines has a limited number. */
 export class Suspensions {
-  readonly #clock: Clock;
+  readonly #clock: ForwardClock;
   readonly #byNetwork = new Map<string, { kind: FailureKind; untilMs: number; times: number }>();
 
   constructor(clock: Clock) {
@@ -50,7 +51,8 @@ export class Suspensions {
   /** The suspension of a network; undefined if it may be queried. */
   of(network: string): Suspension | undefined {
     const known = this.#byNetwork.get(network);
-    return known !== undefined && known.untilMs > this.#clock.now() ? known : undefined;
+    if (known === undefined || known.untilMs <= this.#clock.now()) return undefined;
+    return { kind: known.kind, untilMs: this.#clock.timeOfDay(known.untilMs) };
   }
 
   failed(network: string, kind: FailureKind, retryAfterMs: number | undefined): void {

@@ -5,7 +5,7 @@
 // sees itself.
 
 import type { AtOnce } from "../base/at-once.ts";
-import { type Clock, forwardClock } from "../base/clock.ts";
+import { type Clock, type ForwardClock, forwardClock } from "../base/clock.ts";
 import type { UpstreamFault } from "./fault.ts";
 
 export type BreakerState = "closed" | "open" | "half_open";
@@ -79,8 +79,7 @@ const isFailure = (outcome: CallOutcome) => outcome === "failed" || outcome === 
 /** One breaker. Calls name the account that they are made for; without one, all calls count as those of a single account. */
 export class Breaker {
   settings: BreakerSettings;
-  readonly #wallClock: Clock;
-  readonly #clock: Clock;
+  readonly #clock: ForwardClock;
   readonly #changed: (state: BreakerState) => void;
   /** The failures within the window, oldest first; at most `settings.failures` of them. */
   #failed: Failure[] = [];
@@ -104,7 +103,6 @@ export class Breaker {
 
   constructor(settings: BreakerSettings, clock: Clock, changed: (state: BreakerState) => void = () => {}) {
     this.settings = settings;
-    this.#wallClock = clock;
     this.#clock = forwardClock(clock);
     this.#changed = changed;
   }
@@ -207,15 +205,8 @@ export class Breaker {
 
   snapshot(): BreakerSnapshot {
     if (this.#openedAtMs === undefined) this.#failed = this.#recent(this.#failed);
-    const openedAtMs = this.#isFine || this.#openedAtMs === undefined ? null : this.#timeOfDay(this.#openedAtMs);
+    const openedAtMs = this.#isFine || this.#openedAtMs === undefined ? null : this.#clock.timeOfDay(this.#openedAtMs);
     return { state: this.state, failures: this.#failed.length, openedAtMs };
-  }
-
-  /** The time of day of a moment on the clock that never goes back, for those who are told of it. */
-  #timeOfDay(ms: number): number {
-    const aheadMs = this.#clock.now() - this.#wallClock.now();
-    // A little passes between the two.
-    return aheadMs < 1000 ? ms : ms - aheadMs;
   }
 
   #callPermit(account: string): Permit {

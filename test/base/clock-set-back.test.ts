@@ -91,6 +91,15 @@ test("a breaker tells when it opened in the time of day", () => {
   expect(breaker.snapshot().openedAtMs).toBe(clock.now() - MINUTE_MS);
 });
 
+test("a suspension tells until when in the time of day", () => {
+  const clock = new FakeClock();
+  const suspensions = new Suspensions(clock);
+  suspensions.failed("net", "rate_limited", MINUTE_MS);
+  expect(suspensions.of("net")?.untilMs).toBe(clock.now() + MINUTE_MS);
+  clock.advance(-HOURS_MS);
+  expect(suspensions.of("net")?.untilMs).toBe(clock.now() + MINUTE_MS);
+});
+
 test("a token is renewed when its own time is over", async () => {
   const clock = new FakeClock();
   let fetched = 0;
