@@ -46,7 +46,7 @@ export function bytesSink(writeBytes: WriteBytes): LogSink {
 
   const next = () => {
     if (droppedLines > 0) {
-      const notice = `{"level":"warn","msg":"log lines dropped: the reader is too slow","lines":${droppedLines}}\n`;
+      const notice = `{"level":"warn","msg":"log lines dropped: too many waited","lines":${droppedLines}}\n`;
       waiting.push(notice);
       waitingBytes += notice.length;
       droppedLines = 0;

@@ -79,7 +79,7 @@ describe("the log sink", () => {
     const second = descriptor.calls[1]?.text ?? "";
     expect(second.length).toBeLessThan(4.1 * 1024 * 1024);
     // 4 MiB hold 64 of the hundred lines.
-    expect(second).toContain('"lines":36');
+    expect(second).toContain('"msg":"log lines dropped: too many waited","lines":36');
   });
 
   test("gives up for good when the reader went away", async () => {
