@@ -84,3 +84,10 @@ test("of many classes no more is read than of other names", () => {
   expect(groupsOf("has-x comments")).not.toBe(0);
   expect(groupsOf(`${"has-x ".repeat(60)}comments`)).toBe(0);
 });
+
+test("classes beyond those of real pages are kept in the page, but not looked at", () => {
+  const classes = "a ".repeat(10_000);
+  const { element } = cutBlocks(parsePage(`<p class="${classes}">a</p>`).body)[0]!;
+  expect(element.attributes["class"]).toBe(classes);
+  expect(element.className.length).toBe(8000);
+});

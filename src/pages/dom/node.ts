@@ -54,6 +54,9 @@ export class PageText extends PageNode {
   }
 }
 
+/** Classes behind these are not looked at: they are read for each text below an element. The longest lists of real pages have 7,500. */
+const CLASS_CHARS_MAX = 8000;
+
 /** An element. Comments, doctypes and scripts are never part of the tree. */
 export class PageElement extends PageNode {
   readonly nodeType = ELEMENT_NODE;
@@ -74,7 +77,8 @@ export class PageElement extends PageNode {
   }
 
   get className(): string {
-    return this.attributes["class"] ?? "";
+    const classes = this.attributes["class"] ?? "";
+    return classes.length > CLASS_CHARS_MAX ? classes.slice(0, CLASS_CHARS_MAX) : classes;
   }
 
   get id(): string {
