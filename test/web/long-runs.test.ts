@@ -20,6 +20,7 @@ import { codeOfWords } from "../../src/upstream/fault-words.ts";
 import { chunksOf } from "../../src/web/extract/chunks.ts";
 import { fitField, fittingOf } from "../../src/web/extract/fit.ts";
 import { siftOrders } from "../../src/web/extract/injected.ts";
+import { withoutKind } from "../../src/web/extract/names.ts";
 import { readReply } from "../../src/web/extract/reply.ts";
 import { thingsOf } from "../../src/web/extract/things.ts";
 import { paragraphsOf } from "../../src/web/llmstxt/plain.ts";
@@ -91,6 +92,7 @@ const WORK: readonly (readonly [string, () => unknown])[] = [
   ["beginnings of a boundary", () => formType(`multipart/form-data;${"boundary==".repeat(6000)}"`)],
   ["a model's name that a guardrail nearly names", () => guardrail.applies({ caller, model: "a".repeat(60_000) })],
   ["a tool's name that a pattern nearly names", () => nameGlob("*a*a*a*b", "").test("a".repeat(60_000))],
+  ["a field of many letters", () => withoutKind("a".repeat(60_000), ["product"])],
   ["things of one name", () => thingsOf({ jsonLd: things, microdata: [] } as never)],
   [
     "members of nearly one name",

@@ -107,6 +107,8 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   concert: ["musicevent"],
 };
 
+const KIND_CHARS_MAX = Math.max(...Object.keys(KINDS).map(({ length }) => length));
+
 /** Whether the name stands for one of these types: a `MusicEvent` is an `event`. */
 export function isKind(folded: string, types: readonly string[]): boolean {
   if (folded.length < 3) return false;
@@ -118,7 +120,9 @@ export function isKind(folded: string, types: readonly string[]): boolean {
  * The name without the kind of entity at its start; a product's `productName` is its `name`. Undefined if it does not start so.
  */
 export function withoutKind(folded: string, types: readonly string[]): string | undefined {
-  for (let at = folded.length - 3; at >= 3; at--)
+  // A longer beginning is none of them: the name is a caller's, and may have 60,000 letters.
+  const longest = types.reduce((most, { length }) => Math.max(most, length), KIND_CHARS_MAX);
+  for (let at = Math.min(folded.length - 3, longest); at >= 3; at--)
     if (isKind(folded.slice(0, at), types)) return foldedName(folded.slice(at));
   return undefined;
 }
