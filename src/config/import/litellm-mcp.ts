@@ -1,5 +1,6 @@
 // The MCP servers of a LiteLLM configuration. Source: docs.litellm.ai/docs/mcp.
 
+import { lookUp } from "../../base/look-up.ts";
 import { fileTextOf, fileTextsOf, fileValuesOf, type Mapping, mappingOf, type Notes, textsOf } from "./reading.ts";
 
 /** Members that are converted, or that only describe the server. */
@@ -75,7 +76,7 @@ function authOf(at: string, given: Mapping, notes: Notes): Readonly<Record<strin
   const kind = given["auth_type"];
   if (kind === undefined || kind === "none") return {};
   const token = given["auth_value"] ?? given["authentication_token"];
-  const header = typeof kind === "string" && Object.hasOwn(TOKENS, kind) ? TOKENS[kind] : undefined;
+  const header = typeof kind === "string" ? lookUp(TOKENS, kind) : undefined;
   if (header !== undefined && typeof token === "string") return header(fileTextOf(token));
   notes.add(`${at}.auth_type`, "put a token into `mcp.servers.NAME.headers` (docs/guides/mcp.md)");
   return {};
