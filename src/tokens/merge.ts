@@ -32,6 +32,11 @@ const knownFirst = new Int32Array(1 << KNOWN_BITS).fill(-1);
 const knownSecond = new Int32Array(1 << KNOWN_BITS);
 const knownAnswer = new Uint8Array(1 << KNOWN_BITS);
 
+/** A cache of the longest token that begins another one. A slot holds the token that came last. */
+const BEGUN_BITS = 12;
+const begunBy = new Int32Array(1 << BEGUN_BITS).fill(-1);
+const beginning = new Int32Array(1 << BEGUN_BITS);
+
 /** The current run. It is a variable of the module, so that the functions below are created once and not for each run. */
 let run: Uint8Array = new Uint8Array();
 let runFrom = 0;
@@ -49,26 +54,24 @@ export function countMerged(bytes: Uint8Array, from: number, to: number): number
 
   let count = 0;
   let at = 0;
-  let most = TOKEN_BYTES_MAX;
+  let rank = longest(0, TOKEN_BYTES_MAX);
   while (at < length) {
-    let rank = longest(at, most);
     const before = count === 0 ? -1 : taken[count - 1]!;
     while (rank !== -1) {
       const size = lengthOfRank(rank);
       if (dead[at + size] === 0 && (before === -1 || goTogether(before, rank, at))) break;
-      rank = size === 1 ? -1 : longest(at, size - 1);
+      rank = shorter(rank, at);
     }
     if (rank === -1) {
       // No token can follow here, so the previous token is replaced by a shorter one.
       dead[at] = 1;
       count -= 1;
-      const size = lengthOfRank(before);
-      at -= size;
-      most = size - 1;
+      at -= lengthOfRank(before);
+      rank = shorter(before, at);
     } else {
       taken[count++] = rank;
       at += lengthOfRank(rank);
-      most = TOKEN_BYTES_MAX;
+      if (at < length) rank = longest(at, TOKEN_BYTES_MAX);
     }
   }
   return count;
@@ -93,6 +96,20 @@ function longest(start: number, most: number): number {
     if (rank !== -1) return rank;
   }
   return rankAt(start, start + 1);
+}
+
+/**
+ * The longest shorter token that begins at this position, where `rank` begins too; -1 if there is none. A run of one sign is split at
+ * nearly each position, and has a token of nearly each length.
+ */
+function shorter(rank: number, start: number): number {
+  const slot = rank & ((1 << BEGUN_BITS) - 1);
+  if (begunBy[slot] === rank) return beginning[slot]!;
+  const size = lengthOfRank(rank);
+  const found = size === 1 ? -1 : longest(start, size - 1);
+  begunBy[slot] = rank;
+  beginning[slot] = found;
+  return found;
 }
 
 function goTogether(first: number, second: number, middle: number): boolean {

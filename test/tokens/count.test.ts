@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countTokens as reference } from "gpt-tokenizer/encoding/o200k_base";
-import { countLineTokens, countTokens, TokenCounter } from "../../src/tokens/count.ts";
+import { countLineTokens, countTokens, TokenCounter, warmTokens } from "../../src/tokens/count.ts";
 import { pieceEnd } from "../../src/tokens/pieces.ts";
 import { anyText } from "../support/any-text.ts";
+import { leastMs, STEP_MS_MAX } from "../support/least-ms.ts";
 
 /** The reference counts special tokens as such only on request. With this option it never refuses them. */
 const expected = (text: string) => reference(text, { disallowedSpecial: new Set() });
@@ -237,3 +238,9 @@ function numbered(characters: number): string {
   for (let n = characters; text.length < characters; n = (n * 7919 + 13) % 1_000_003) text += `${n.toString(36)} `;
   return text.slice(0, characters);
 }
+
+test.each(["-", "*", "=", "#", "/"])("a run of one sign, which has a token of nearly each length: %s", async (sign) => {
+  await warmTokens();
+  const run = sign.repeat(30_000);
+  expect(leastMs(() => countTokens(run))).toBeLessThan(STEP_MS_MAX);
+});
