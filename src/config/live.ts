@@ -5,9 +5,9 @@ import { type LoadResult, secretsOf } from "./load.ts";
 import { type ConfigValue, describeConfig, type Origin } from "./origin.ts";
 import type { Config } from "./schema.ts";
 
-const changedFixtures = lazily(() => {
-  const loaded: typeof import("./changed-fixtures.ts") = require("./changed-fixtures.ts");
-  return loaded.changedFixtures;
+const comparing = lazily(() => {
+  const { changedFixtures }: typeof import("./changed-fixtures.ts") = require("./changed-fixtures.ts");
+  return changedFixtures;
 });
 
 /** A configuration that was read without a problem. */
@@ -81,7 +81,7 @@ export class LiveConfig {
     this.#origin = result.origin;
     this.#file = result.file;
     this.#warnings = result.warnings;
-    return { ok: true, needRestart: changedFixtures()(before, result.config) };
+    return { ok: true, needRestart: comparing()(before, result.config) };
   }
 }
 

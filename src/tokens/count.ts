@@ -1,12 +1,17 @@
 // Counts the tokens of texts by the public vocabulary o200k_base, in about linear time. No count blocks the event loop for long:
 // a large text is counted in steps or, if the count is needed synchronously, estimated from samples.
 
-type Counting = typeof import("./counting.ts");
+import { loadRanksInTurns, TOKEN_BYTES_MAX } from "./ranks.ts";
+
+type Counting = typeof import("./counting.ts")["counting"];
 let loaded: Counting | undefined;
 
 /** Loaded with the first text that is counted. */
-function counter(): Counting {
-  loaded ??= require("./counting.ts") as Counting;
+function countingSteps(): Counting {
+  if (loaded === undefined) {
+    const { counting }: typeof import("./counting.ts") = require("./counting.ts");
+    loaded = counting;
+  }
   return loaded;
 }
 
@@ -73,7 +78,7 @@ export function countAllTokens(texts: readonly string[]): number {
 /** The number of tokens; undefined if more than `mergedMax` bytes would have to be merged. */
 function countAtOnce(text: string, mergedMax = Number.POSITIVE_INFINITY): number | undefined {
   const work = { bytes: 0, merged: 0 };
-  const steps = counter().counting(text, work);
+  const steps = countingSteps()(text, work);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
@@ -90,11 +95,10 @@ export class TokenCounter {
   async count(text: string, enough = Number.POSITIVE_INFINITY): Promise<number> {
     if (text.length === 0) return 0;
     // A character has at least one byte.
-    const { counting, loadRanksInTurns, TOKEN_BYTES_MAX } = counter();
     const least = Math.ceil(text.length / TOKEN_BYTES_MAX);
     if (least > enough) return least;
     await loadRanksInTurns();
-    const steps = counting(text, this.#work);
+    const steps = countingSteps()(text, this.#work);
     for (;;) {
       const { value, done } = steps.next();
       if (done === true || value > enough) return value;

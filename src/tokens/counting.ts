@@ -4,8 +4,6 @@ import { countMerged, MERGED_BYTES_MAX } from "./merge.ts";
 import { pieceEnd } from "./pieces.ts";
 import { extendHash, loadRanks, rankIn, TOKEN_BYTES_MAX } from "./ranks.ts";
 
-export { loadRanksInTurns, TOKEN_BYTES_MAX } from "./ranks.ts";
-
 /** After this many bytes, which take a few milliseconds, other work runs. */
 const TURN_BYTES = 1 << 14;
 
